@@ -4,7 +4,6 @@
 //! copy's entries as calls. Putting a context into its caller takes that record away.
 
 use alloc::vec::Vec;
-use core::fmt;
 use core::mem;
 
 use super::{Body, ContextId, Frame, Samples, Site};
@@ -22,16 +21,9 @@ pub enum Layout {
 }
 
 /// The profile would have more frames than this in another layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("its contexts would have more than {0} frames in another layout")]
 pub struct TooLarge(pub usize);
-
-impl fmt::Display for TooLarge {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "its contexts would have more than {} frames in another layout", self.0)
-    }
-}
-
-impl core::error::Error for TooLarge {}
 
 impl Samples {
     /// Changes the layout.

@@ -29,12 +29,16 @@ pub struct Unfit {
 }
 
 /// Why counts of a function are missing in the sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
     /// Its control flow has another checksum, or that of a copy inlined in it has. The function or the copy is left
     /// out.
+    #[error(
+        "other checksum of the control flow, so from another build; what does not fit is left out"
+    )]
     Checksum,
     /// A count became too large. It stays at the largest possible one.
+    #[error("counts above 18446744073709551615 stay there")]
     Overflow,
 }
 
@@ -61,17 +65,6 @@ impl fmt::Display for Mixed {
 }
 
 impl core::error::Error for Mixed {}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Checksum => {
-                "other checksum of the control flow, so from another build; what does not fit is left out"
-            }
-            Self::Overflow => "counts above 18446744073709551615 stay there",
-        })
-    }
-}
 
 impl Samples {
     /// Adds another profile, with its counts multiplied by `weight`. The symbols of both are in the result, and what

@@ -1,7 +1,7 @@
 //! Sample profiles as profiles of the other model: contexts become inlined copies.
 
 use alloc::vec::Vec;
-use core::{fmt, iter, mem};
+use core::{iter, mem};
 
 use super::layout::TooLarge;
 use super::{Body, Record, Samples, Site, sum};
@@ -11,28 +11,18 @@ use crate::profile::{self, Map, Position, Profile, RareMap, SymbolId};
 const BASE_BITS: u32 = 0xff;
 
 /// Why there are no counts by source position.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NoPositions {
     /// The positions are numbers of pseudo-probes. Only the compiler that placed the probes knows their lines.
+    #[error(
+        "expected counts by line, found counts by pseudo-probe: only clang, which placed the probes, finds \
+         their places"
+    )]
     Probes,
     /// There are too many contexts.
+    #[error(transparent)]
     TooLarge(TooLarge),
 }
-
-impl fmt::Display for NoPositions {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Probes => write!(
-                f,
-                "expected counts by line, found counts by pseudo-probe: only clang, which placed the probes, finds \
-                 their places"
-            ),
-            Self::TooLarge(error) => error.fmt(f),
-        }
-    }
-}
-
-impl core::error::Error for NoPositions {}
 
 impl Samples {
     /// The profile with counts by source position. It has no totals, checksums, attributes and no list of symbols;

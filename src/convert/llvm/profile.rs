@@ -1,14 +1,12 @@
 //! Makes the profile of a dump: its functions under their names, with counters, bitmaps and value sites.
 
-use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
-use core::fmt;
-
 use super::targets::Targets;
 use crate::counters::{Function, Profile, Site, Trace, Value, ValueKind, Variant};
 use crate::formats::profraw::names::Names;
 use crate::raw::dump::{Dump, FunctionView, Module};
 use crate::raw::llvm::kind;
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
 
 /// A profile, and what it lacks of the dump.
 #[derive(Clone, Debug, Default)]
@@ -24,34 +22,23 @@ pub struct Converted {
 }
 
 /// Why there is no profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unconvertible {
     /// Number of a module with names that cannot be read.
+    #[error("module {0}: its names cannot be read")]
     Names(usize),
     /// Number of a module that is instrumented in another way than those before it.
+    #[error(
+        "module {0}: instrumented by another part of the compiler than those before it, front end or optimiser; \
+         one profile cannot hold both"
+    )]
     Mixed(usize),
     /// Number of a module whose program keeps the functions, see [`Module::correlate`].
+    #[error(
+        "module {0}: the names and places of its counters are in the program (-profile-correlate)"
+    )]
     Correlated(usize),
 }
-
-impl fmt::Display for Unconvertible {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Names(module) => write!(f, "module {module}: its names cannot be read"),
-            Self::Mixed(module) => write!(
-                f,
-                "module {module}: instrumented by another part of the compiler than those before it, front end \
-                 or optimiser; one profile cannot hold both"
-            ),
-            Self::Correlated(module) => write!(
-                f,
-                "module {module}: the names and places of its counters are in the program (-profile-correlate)"
-            ),
-        }
-    }
-}
-
-impl core::error::Error for Unconvertible {}
 
 /// The bits of the variant in which all modules of a profile must agree.
 const COMMON: u64 = Variant::IR.0 | Variant::SINGLE_BYTE.0 | Variant::FUNCTION_ENTRY_ONLY.0;

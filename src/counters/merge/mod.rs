@@ -69,9 +69,10 @@ pub struct Refused {
 }
 
 /// Why a function's counts do not fit those of the sum.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Mismatch {
     /// Another number of counters. Nothing of the function was added.
+    #[error("expected {expected} counters, found {found}")]
     Counters {
         /// The sum's.
         expected: usize,
@@ -79,6 +80,7 @@ pub enum Mismatch {
         found: usize,
     },
     /// Another number of bytes of the bitmap. Nothing of the function was added.
+    #[error("expected a bitmap of {expected} bytes, found one of {found}")]
     Bitmap {
         /// The sum's.
         expected: usize,
@@ -86,6 +88,7 @@ pub enum Mismatch {
         found: usize,
     },
     /// Another number of sites of a kind. The values of this kind were not added.
+    #[error("expected {expected} value sites, found {found}")]
     Sites {
         /// The sum's.
         expected: usize,
@@ -93,6 +96,7 @@ pub enum Mismatch {
         found: usize,
     },
     /// A count became too large. It stays at the largest possible one.
+    #[error("counts above {LARGEST_COUNT}")]
     Overflow,
 }
 
@@ -125,23 +129,6 @@ impl fmt::Display for Mixed {
 }
 
 impl core::error::Error for Mixed {}
-
-impl fmt::Display for Mismatch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Counters { expected, found } => {
-                write!(f, "expected {expected} counters, found {found}")
-            }
-            Self::Bitmap { expected, found } => {
-                write!(f, "expected a bitmap of {expected} bytes, found one of {found}")
-            }
-            Self::Sites { expected, found } => {
-                write!(f, "expected {expected} value sites, found {found}")
-            }
-            Self::Overflow => write!(f, "counts above {LARGEST_COUNT}"),
-        }
-    }
-}
 
 impl Sum {
     /// An empty sum that keeps other numbers of traces than `llvm-profdata`.

@@ -1,7 +1,5 @@
 //! What can be wrong with a file, and what a reader may tolerate.
 
-use core::fmt;
-
 /// A defect and where it is.
 pub type Finding = crate::formats::Finding<Defect>;
 
@@ -12,44 +10,39 @@ pub type Findings = crate::formats::Findings<Finding>;
 pub(super) type Tell<'t> = &'t mut dyn FnMut(Finding);
 
 /// A part of a file, in their order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Part {
     /// Magic and version.
+    #[error("header")]
     Header,
     /// How the counts are distributed.
+    #[error("summary")]
     Summary,
     /// Names of files.
+    #[error("file names")]
     Files,
     /// Names of functions.
+    #[error("names")]
     Names,
     /// The counts.
+    #[error("functions")]
     Functions,
     /// A part that is always empty.
+    #[error("modules")]
     Modules,
     /// A part that is always zero.
+    #[error("working set")]
     WorkingSet,
 }
 
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Header => "header",
-            Self::Summary => "summary",
-            Self::Files => "file names",
-            Self::Names => "names",
-            Self::Functions => "functions",
-            Self::Modules => "modules",
-            Self::WorkingSet => "working set",
-        })
-    }
-}
-
 /// A defect of a file before version 4.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Defect {
     /// Another magic or version.
+    #[error("expected \"adcg\" and version 1, 2, 3 or 0x3430372a")]
     Magic,
     /// Another word was due.
+    #[error("expected {expected:#x}, found {found:#x}")]
     Word {
         /// The word due.
         expected: u32,
@@ -57,6 +50,7 @@ pub enum Defect {
         found: u32,
     },
     /// The file ends early.
+    #[error("{part} cut short: expected {expected} more bytes, found {found}")]
     Truncated {
         /// What was being read.
         part: Part,
@@ -66,6 +60,7 @@ pub enum Defect {
         found: u64,
     },
     /// More things than there are bytes for.
+    #[error("{part}: {found} announced, but the file has bytes for {most} at most")]
     Count {
         /// What was being read.
         part: Part,
@@ -75,35 +70,49 @@ pub enum Defect {
         found: u64,
     },
     /// A string of length 0, or without its NUL, or with one inside.
+    #[error("expected a name with one NUL, at its end")]
     Name,
     /// A name that does not exist, or the empty first one.
+    #[error("there is no name {0}{note}", note = if *.0 == 0 { ": compilers stop at it" } else { "" })]
     NameIndex(u64),
     /// A file number that does not exist.
+    #[error("there is no file {0}")]
     FileIndex(u32),
     /// Functions inlined into each other too deep.
+    #[error("functions inlined into each other too deep")]
     Depth,
     /// A layout that the version no longer has, or never had.
+    #[error("layout that compilers do not read in this version")]
     Layout,
     /// A first name that is not empty.
+    #[error("expected an empty name as the first")]
     FirstName,
     /// A second record for one location, target or inlined function.
+    #[error("second record of its kind at this place")]
     DuplicateLocation,
     /// A second function of the same name.
+    #[error("second function of this name")]
     DuplicateFunction,
     /// A target with an unknown type: there is only one.
+    #[error("expected targets of type {due}, found {0}", due = super::INDIRECT_CALL)]
     TargetType(u32),
     /// A count above 2^63-1.
+    #[error("count {0}, which compilers take for a negative one")]
     LargeCount(u64),
     /// More cutoffs than compilers have room for, or too few.
+    #[error("expected 16 cutoffs, found {0}")]
     Cutoffs(u64),
     /// The summary does not fit the counts.
+    #[error("summary differs from the counts")]
     Summary,
     /// The working set is missing or cut short.
+    #[error("working set is missing or cut short, by {missing} bytes")]
     WorkingSet {
         /// Bytes missing.
         missing: u64,
     },
     /// Bytes behind the end.
+    #[error("{0} bytes behind the end")]
     Trailing(u64),
 }
 
@@ -123,43 +132,5 @@ impl Defect {
                 | Self::WorkingSet { .. }
                 | Self::Trailing(_)
         )
-    }
-}
-
-impl fmt::Display for Defect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Magic => f.write_str("expected \"adcg\" and version 1, 2, 3 or 0x3430372a"),
-            Self::Word { expected, found } => {
-                write!(f, "expected {expected:#x}, found {found:#x}")
-            }
-            Self::Truncated { part, expected, found } => {
-                write!(f, "{part} cut short: expected {expected} more bytes, found {found}")
-            }
-            Self::Count { part, most, found } => {
-                write!(f, "{part}: {found} announced, but the file has bytes for {most} at most")
-            }
-            Self::Name => f.write_str("expected a name with one NUL, at its end"),
-            Self::NameIndex(0) => f.write_str("name 0, at which compilers stop"),
-            Self::NameIndex(index) => write!(f, "there is no name {index}"),
-            Self::FileIndex(index) => write!(f, "there is no file {index}"),
-            Self::Depth => f.write_str("functions inlined into each other too deep"),
-            Self::Layout => f.write_str("layout that compilers do not read in this version"),
-            Self::FirstName => f.write_str("expected an empty name as the first"),
-            Self::DuplicateLocation => f.write_str("second record of its kind at this place"),
-            Self::DuplicateFunction => f.write_str("second function of this name"),
-            Self::TargetType(found) => {
-                write!(f, "expected targets of type {}, found {found}", super::INDIRECT_CALL)
-            }
-            Self::LargeCount(found) => {
-                write!(f, "count {found}, which compilers take for a negative one")
-            }
-            Self::Cutoffs(found) => write!(f, "expected 16 cutoffs, found {found}"),
-            Self::Summary => f.write_str("summary differs from the counts"),
-            Self::WorkingSet { missing } => {
-                write!(f, "working set is missing or cut short, by {missing} bytes")
-            }
-            Self::Trailing(bytes) => write!(f, "{bytes} bytes behind the end"),
-        }
     }
 }

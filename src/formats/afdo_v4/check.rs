@@ -44,11 +44,13 @@ impl fmt::Display for Part {
 }
 
 /// A defect of a version 4 file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Defect {
     /// Another magic or version.
+    #[error("expected \"gcov\" and version 4")]
     Magic,
     /// The file, or a section, ends early.
+    #[error("{part} cut short: expected {expected} more bytes, found {found}")]
     Truncated {
         /// What was being read.
         part: Part,
@@ -58,8 +60,10 @@ pub enum Defect {
         found: u64,
     },
     /// A varint of more than 64 bits.
+    #[error("expected a varint of at most 64 bits")]
     Varint,
     /// A number that does not fit its field.
+    #[error("expected a number of {bytes} bytes, found {found}")]
     TooLarge {
         /// Width of the field.
         bytes: u8,
@@ -67,6 +71,7 @@ pub enum Defect {
         found: u64,
     },
     /// More things than there are bytes for.
+    #[error("{part}: {found} announced, but the file has bytes for {most} at most")]
     Count {
         /// What was being read.
         part: Part,
@@ -75,7 +80,13 @@ pub enum Defect {
         /// The number found.
         found: u64,
     },
-    /// A section outside the file, or without a byte.
+    /// A section without a byte, at this offset.
+    #[error("section at {0:#x} has not even its first byte")]
+    NoFirstByte(u64),
+    /// A section outside the file.
+    #[error(
+        "section of {size} bytes at {start:#x} ends {missing} bytes behind the end of the file"
+    )]
     OutOfBounds {
         /// Its start.
         start: u64,
@@ -85,8 +96,10 @@ pub enum Defect {
         missing: u64,
     },
     /// Two sections share bytes.
+    #[error("section overlaps the one before it")]
     Overlap,
     /// A section of another type than the one referred to or due.
+    #[error("expected a section of type {expected}, found type {found}")]
     SectionType {
         /// The type due.
         expected: u8,
@@ -94,29 +107,41 @@ pub enum Defect {
         found: u8,
     },
     /// A reference to a section that does not exist.
+    #[error("there is no section {0}")]
     SectionIndex(u32),
     /// A section that another file also has, or that symbols share so often that a small file would mean an
     /// enormous profile.
+    #[error("section {0} is that of another, too")]
     SharedSection(u32),
     /// Bytes of a section that belong to nothing.
+    #[error("{0} bytes behind the section's contents")]
     Trailing(u64),
     /// Header flags that have no meaning.
+    #[error("header flags {0:#04x} have no meaning")]
     HeaderFlags(u8),
     /// A section type that has no meaning.
+    #[error("section of unknown type {0}, skipped")]
     UnknownSection(u8),
     /// A location type that has no meaning.
+    #[error("location of unknown type {0}, skipped")]
     UnknownLocation(u8),
     /// No entry for the unknown file.
+    #[error("no entry for symbols of unknown file")]
     NoUnknownFile,
     /// Two entries for one file.
+    #[error("second entry for this file")]
     DuplicateFile,
     /// A file name without a NUL at its end, or with one inside.
+    #[error("expected a file name with one NUL, at its end")]
     FileName,
     /// A symbol name with a NUL inside.
+    #[error("expected a symbol name without NUL")]
     SymbolName,
     /// An empty symbol name. Writers must not use one.
+    #[error("symbol without a name")]
     NoName,
     /// A string table that does not hold each of its strings once.
+    #[error("expected {expected} strings in the table, found {found}")]
     Strings {
         /// Strings announced.
         expected: u32,
@@ -124,16 +149,22 @@ pub enum Defect {
         found: u32,
     },
     /// A string number out of range or used twice.
+    #[error("string {0} out of range, or for the second time")]
     StringId(u32),
     /// A trie too deep, or with strings too long for a file of this size.
+    #[error("strings too long for the size of the file, or too deep")]
     Trie,
     /// A node of a trie that leads to no string.
+    #[error("node of the string table without a string")]
     EmptyNode,
     /// A symbol id outside the range of its file.
+    #[error("symbol {0} outside the range of its file")]
     SymbolRange(u32),
     /// A symbol id, or a name of one file, for the second time.
+    #[error("symbol {0} for the second time")]
     DuplicateSymbol(u32),
     /// Fewer symbols than the range of the file.
+    #[error("expected {expected} symbols of the file, found {found}")]
     MissingSymbols {
         /// Ids in the range.
         expected: u64,
@@ -141,16 +172,22 @@ pub enum Defect {
         found: u64,
     },
     /// A reference to a symbol that does not exist.
+    #[error("there is no symbol {0}")]
     SymbolId(u32),
     /// Inlining too deep.
+    #[error("functions inlined into each other too deep")]
     Depth,
     /// A second record of a kind at one place.
+    #[error("second record of its kind at this place")]
     DuplicateLocation,
     /// A discriminator 0 that is written.
+    #[error("discriminator 0 written out")]
     ZeroDiscriminator,
     /// A call site without a target, or with a single one in the type for several.
+    #[error("call site with {0} targets")]
     Targets(u32),
     /// The summary does not fit the counts.
+    #[error("summary differs from the counts")]
     Summary,
 }
 
@@ -177,62 +214,5 @@ impl Defect {
     /// Whether the format allows it: such extensions older readers skip.
     pub const fn is_extension(&self) -> bool {
         matches!(self, Self::UnknownSection(_) | Self::UnknownLocation(_))
-    }
-}
-
-impl fmt::Display for Defect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Magic => f.write_str("expected \"gcov\" and version 4"),
-            Self::Truncated { part, expected, found } => {
-                write!(f, "{part} cut short: expected {expected} more bytes, found {found}")
-            }
-            Self::Varint => f.write_str("expected a varint of at most 64 bits"),
-            Self::TooLarge { bytes, found } => {
-                write!(f, "expected a number of {bytes} bytes, found {found}")
-            }
-            Self::Count { part, most, found } => {
-                write!(f, "{part}: {found} announced, but the file has bytes for {most} at most")
-            }
-            Self::OutOfBounds { start, size: 0, .. } => {
-                write!(f, "section at {start:#x} has not even its first byte")
-            }
-            Self::OutOfBounds { start, size, missing } => write!(
-                f,
-                "section of {size} bytes at {start:#x} ends {missing} bytes behind the end of the file"
-            ),
-            Self::Overlap => f.write_str("section overlaps the one before it"),
-            Self::SectionType { expected, found } => {
-                write!(f, "expected a section of type {expected}, found type {found}")
-            }
-            Self::SectionIndex(index) => write!(f, "there is no section {index}"),
-            Self::SharedSection(index) => write!(f, "section {index} is that of another, too"),
-            Self::Trailing(bytes) => write!(f, "{bytes} bytes behind the section's contents"),
-            Self::HeaderFlags(flags) => write!(f, "header flags {flags:#04x} have no meaning"),
-            Self::UnknownSection(kind) => write!(f, "section of unknown type {kind}, skipped"),
-            Self::UnknownLocation(kind) => write!(f, "location of unknown type {kind}, skipped"),
-            Self::NoUnknownFile => f.write_str("no entry for symbols of unknown file"),
-            Self::DuplicateFile => f.write_str("second entry for this file"),
-            Self::FileName => f.write_str("expected a file name with one NUL, at its end"),
-            Self::SymbolName => f.write_str("expected a symbol name without NUL"),
-            Self::NoName => f.write_str("symbol without a name"),
-            Self::Strings { expected, found } => {
-                write!(f, "expected {expected} strings in the table, found {found}")
-            }
-            Self::StringId(id) => write!(f, "string {id} out of range, or for the second time"),
-            Self::Trie => f.write_str("strings too long for the size of the file, or too deep"),
-            Self::EmptyNode => f.write_str("node of the string table without a string"),
-            Self::SymbolRange(id) => write!(f, "symbol {id} outside the range of its file"),
-            Self::DuplicateSymbol(id) => write!(f, "symbol {id} for the second time"),
-            Self::MissingSymbols { expected, found } => {
-                write!(f, "expected {expected} symbols of the file, found {found}")
-            }
-            Self::SymbolId(id) => write!(f, "there is no symbol {id}"),
-            Self::Depth => f.write_str("functions inlined into each other too deep"),
-            Self::DuplicateLocation => f.write_str("second record of its kind at this place"),
-            Self::ZeroDiscriminator => f.write_str("discriminator 0 written out"),
-            Self::Targets(number) => write!(f, "call site with {number} targets"),
-            Self::Summary => f.write_str("summary differs from the counts"),
-        }
     }
 }

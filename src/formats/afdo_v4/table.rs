@@ -175,7 +175,11 @@ fn section_at(extent: &Extent, bytes: &[u8], tell: Tell<'_>) -> Section {
     let first = bytes.get(start as usize).filter(|_| is_inside);
     let Some(&first) = first else {
         let missing = extent.range().end.saturating_sub(bytes.len() as u64);
-        tell(Finding { offset: at, defect: Defect::OutOfBounds { start, size, missing } });
+        let defect = match size {
+            0 => Defect::NoFirstByte(start),
+            _ => Defect::OutOfBounds { start, size, missing },
+        };
+        tell(Finding { offset: at, defect });
         return Section { start, size, kind: None, compact: false };
     };
     Section { start, size, kind: Some(first & !HIGH), compact: first & HIGH != 0 }

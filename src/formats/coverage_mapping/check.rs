@@ -1,48 +1,45 @@
 //! The defects of a coverage mapping.
 
-use core::fmt;
-
 /// A defect and its offset in the section.
 pub type Finding = crate::formats::Finding<Defect>;
 
 /// A part of a coverage mapping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Part {
     /// A header of `__llvm_covmap`.
+    #[error("header")]
     Header,
     /// The names of source files.
+    #[error("file names")]
     FileNames,
     /// A header of `__llvm_covfun`.
+    #[error("record of a function")]
     Function,
     /// The mapping of a function.
+    #[error("mapping of a function")]
     Mapping,
 }
 
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Header => "header",
-            Self::FileNames => "file names",
-            Self::Function => "record of a function",
-            Self::Mapping => "mapping of a function",
-        })
-    }
-}
-
 /// A defect of a coverage mapping.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Defect {
     /// An unknown version.
+    #[error("coverage mapping: expected version 4 to 7, found {0}")]
     Version(u32),
     /// A part ends early.
+    #[error("coverage mapping: {0} cut short")]
     Truncated(Part),
     /// A number too large for its field.
+    #[error("coverage mapping: {0}: a number is too large")]
     Number(Part),
     /// The file names are neither plain nor compressed by zlib, or are damaged.
+    #[error("coverage mapping: expected file names that are plain or compressed by zlib")]
     Compression,
     /// The file names claim more bytes than the section can justify.
+    #[error("coverage mapping: file names of {0} bytes, more than the file can justify")]
     LargeFileNames(u64),
     /// The file names decompress to another length than the header claims.
+    #[error("coverage mapping: expected file names of {expected} bytes, found {found}")]
     FileNamesLength {
         /// Bytes that the header claims.
         expected: u64,
@@ -50,8 +47,10 @@ pub enum Defect {
         found: u64,
     },
     /// No object has the file names that a function refers to.
+    #[error("coverage mapping: no file names have the number {0:#018x}")]
     UnknownFileNames(u64),
     /// An index behind the end of its list.
+    #[error("coverage mapping: expected {what} below {number}, found {found}")]
     Index {
         /// The list.
         what: Indexed,
@@ -61,69 +60,29 @@ pub enum Defect {
         found: u64,
     },
     /// A kind of region that no known version has.
+    #[error("coverage mapping: unknown kind of region {0}")]
     Kind(u64),
     /// An expression that has itself as a part.
+    #[error("coverage mapping: expression {0} is a part of itself")]
     Circle(u32),
     /// Bytes behind the last region.
+    #[error("coverage mapping: {0} bytes behind the last region of a function")]
     Rest(u64),
 }
 
 /// A list that an index refers to.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Indexed {
     /// Names of source files.
+    #[error("file name")]
     FileName,
     /// Files of a function.
+    #[error("file")]
     File,
     /// Expressions of a function.
+    #[error("expression")]
     Expression,
     /// Counters of a function.
+    #[error("counter")]
     Counter,
-}
-
-impl fmt::Display for Indexed {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::FileName => "file name",
-            Self::File => "file",
-            Self::Expression => "expression",
-            Self::Counter => "counter",
-        })
-    }
-}
-
-impl fmt::Display for Defect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Version(found) => {
-                write!(f, "coverage mapping: expected version 4 to 7, found {found}")
-            }
-            Self::Truncated(part) => write!(f, "coverage mapping: {part} cut short"),
-            Self::Number(part) => write!(f, "coverage mapping: {part}: a number is too large"),
-            Self::Compression => f.write_str(
-                "coverage mapping: expected file names that are plain or compressed by zlib",
-            ),
-            Self::LargeFileNames(size) => write!(
-                f,
-                "coverage mapping: file names of {size} bytes, more than the file can justify"
-            ),
-            Self::FileNamesLength { expected, found } => write!(
-                f,
-                "coverage mapping: expected file names of {expected} bytes, found {found}"
-            ),
-            Self::UnknownFileNames(number) => {
-                write!(f, "coverage mapping: no file names have the number {number:#018x}")
-            }
-            Self::Index { what, number, found } => {
-                write!(f, "coverage mapping: expected {what} below {number}, found {found}")
-            }
-            Self::Kind(kind) => write!(f, "coverage mapping: unknown kind of region {kind}"),
-            Self::Circle(expression) => {
-                write!(f, "coverage mapping: expression {expression} is a part of itself")
-            }
-            Self::Rest(bytes) => {
-                write!(f, "coverage mapping: {bytes} bytes behind the last region of a function")
-            }
-        }
-    }
 }

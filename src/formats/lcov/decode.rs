@@ -5,34 +5,23 @@
 //! `FNL:number,start,end` and `FNA:number,executions,name`, and an `e` before the blocks of exceptions.
 
 use alloc::vec::Vec;
-use core::fmt;
-
 use hashbrown::HashMap;
 
 use crate::coverage::{Branch, Coverage, File, Function};
 
 /// Why a text is no tracefile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DecodeError {
     /// The line with this number is none of the format.
+    #[error("line {0} is none of a tracefile of lcov")]
     Line(usize),
     /// There is no record.
+    #[error("no tracefile of lcov: there is no record")]
     Empty,
     /// The last record has no end.
+    #[error("the last record has no end: the file is cut")]
     Cut,
 }
-
-impl fmt::Display for DecodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Line(number) => write!(f, "line {number} is none of a tracefile of lcov"),
-            Self::Cut => write!(f, "the last record has no end: the file is cut"),
-            Self::Empty => write!(f, "no tracefile of lcov: there is no record"),
-        }
-    }
-}
-
-impl core::error::Error for DecodeError {}
 
 /// The coverage in a text.
 pub fn decode(text: &[u8]) -> Result<Coverage, DecodeError> {

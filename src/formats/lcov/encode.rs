@@ -1,33 +1,20 @@
 //! Writes a tracefile.
 
+use crate::coverage::decisions::Condition;
+use crate::coverage::{Coverage, File, Total};
+use crate::formats::frame_names::visible;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
-use core::fmt;
-
-use crate::coverage::decisions::Condition;
-use crate::coverage::{Coverage, File, Total};
-use crate::formats::frame_names::visible;
 
 /// Why coverage cannot be written: no reader would take it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
     /// A name that is empty or has an end of a line in it.
+    #[error("the name \"{}\" cannot be written", .0.escape_ascii())]
     Name(Vec<u8>),
 }
-
-impl fmt::Display for EncodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(name) => {
-                write!(f, "the name \"{}\" cannot be written", name.escape_ascii())
-            }
-        }
-    }
-}
-
-impl core::error::Error for EncodeError {}
 
 /// Whether a path or the name of a function can be written.
 pub fn is_name(name: &[u8]) -> bool {

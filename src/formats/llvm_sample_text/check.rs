@@ -1,7 +1,5 @@
 //! The defects of a text, and which of them a reader may tolerate.
 
-use core::fmt;
-
 /// A defect of a text and its place.
 pub type TextError = crate::formats::TextError<Defect>;
 
@@ -12,15 +10,19 @@ pub type Findings = crate::formats::Findings<TextError>;
 pub(super) type Tell<'t> = &'t mut dyn FnMut(TextError);
 
 /// A defect of a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Defect {
     /// The text has something else in place of this.
+    #[error("expected {0}")]
     Expected(&'static str),
     /// A name that is empty or has a NUL in it.
+    #[error("a name is empty or has a NUL in it")]
     Name,
     /// Functions inlined into each other too deep.
+    #[error("functions inlined into each other too deep")]
     Depth,
     /// A line is more than one level deeper than the line before.
+    #[error("expected at most {expected} spaces at the start, found {found}")]
     Level {
         /// The deepest level here.
         expected: usize,
@@ -28,10 +30,13 @@ pub enum Defect {
         found: usize,
     },
     /// A second record for one position or inlined function.
+    #[error("a second record for the same place")]
     DuplicateLocation,
     /// A second function of the same name and context.
+    #[error("a second function of the same name")]
     DuplicateFunction,
     /// A function without a context in a profile with contexts, or the reverse.
+    #[error("functions with contexts and without in one profile")]
     MixedContexts,
 }
 
@@ -45,23 +50,5 @@ impl Defect {
                 | Self::DuplicateFunction
                 | Self::MixedContexts
         )
-    }
-}
-
-impl fmt::Display for Defect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Expected(what) => write!(f, "expected {what}"),
-            Self::Name => f.write_str("a name is empty or has a NUL in it"),
-            Self::Depth => f.write_str("functions inlined into each other too deep"),
-            Self::Level { expected, found } => {
-                write!(f, "expected at most {expected} spaces at the start, found {found}")
-            }
-            Self::DuplicateLocation => f.write_str("a second record for the same place"),
-            Self::DuplicateFunction => f.write_str("a second function of the same name"),
-            Self::MixedContexts => {
-                f.write_str("functions with contexts and without in one profile")
-            }
-        }
     }
 }

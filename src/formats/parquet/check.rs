@@ -19,15 +19,19 @@ pub struct Fault {
 }
 
 /// A defect of a table.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Defect {
     /// The file is damaged or no Parquet file. The text is the crate's.
+    #[error("damaged, or not a Parquet file: {0}")]
     Parquet(String),
     /// The crate panics.
+    #[error("damaged: the crate parquet cannot read it")]
     Unexpected,
     /// A compression that the reader does not know.
+    #[error("{0} compression is not read; write the table with snappy or none")]
     Compression(&'static str),
     /// A page claims more bytes than its compressed bytes can hold.
+    #[error("a page claims {found} bytes, but its bytes in the file hold at most {most}")]
     Large {
         /// Bytes that it claims.
         found: u64,
@@ -35,8 +39,10 @@ pub enum Defect {
         most: u64,
     },
     /// A column is missing.
+    #[error("the column is missing; is this a table of countersink?")]
     Missing,
     /// A column of another type.
+    #[error("expected {expected}, found {found}")]
     Type {
         /// The expected type.
         expected: &'static str,
@@ -44,6 +50,7 @@ pub enum Defect {
         found: String,
     },
     /// Another version of the table.
+    #[error("expected version {expected} of the table, found {found}")]
     Version {
         /// The only version that the reader accepts.
         expected: i32,
@@ -51,8 +58,10 @@ pub enum Defect {
         found: i128,
     },
     /// A missing value.
+    #[error("expected a value, found NULL")]
     Null,
     /// A column has fewer rows than the row group.
+    #[error("expected {expected} rows, found {found}")]
     Short {
         /// Rows of the group.
         expected: u64,
@@ -60,8 +69,10 @@ pub enum Defect {
         found: u64,
     },
     /// A negative count.
+    #[error("expected a count, found {0}")]
     Negative(i128),
     /// A number that its column does not allow.
+    #[error("expected a number up to {most}, found {found}")]
     Number {
         /// The largest.
         most: i128,
@@ -69,6 +80,7 @@ pub enum Defect {
         found: i128,
     },
     /// A text that its column does not allow.
+    #[error("expected {expected}, found \"{found}\"")]
     Text {
         /// The expected text.
         expected: &'static str,
@@ -76,12 +88,18 @@ pub enum Defect {
         found: String,
     },
     /// The layout of a module is damaged.
+    #[error("damaged layout: {0}")]
     Layout(Damage),
     /// A layout is not one module without counts.
+    #[error("expected the layout of one module, found another dump")]
     NoLayout,
     /// No row has the layout of this module.
+    #[error(
+        "no row has the layout of module {0}; queries must keep the rows where what = 'layout'"
+    )]
     NoModule(String),
     /// The module has no such counter or site.
+    #[error("function {function} of the module has no number {index} of this kind")]
     Place {
         /// Number of the function.
         function: i128,
@@ -89,10 +107,13 @@ pub enum Defect {
         index: i128,
     },
     /// Modules of machines with different orders of bytes or widths of pointers.
+    #[error("modules of different machines")]
     Machines,
     /// A second row with the same key.
+    #[error("a second row of this key; was a table read twice?")]
     Repeated,
     /// Bodies are inlined too deep.
+    #[error("functions inlined into each other deeper than {0}")]
     Depth(usize),
 }
 
@@ -145,45 +166,3 @@ impl fmt::Display for Fault {
 }
 
 impl std::error::Error for Fault {}
-
-impl fmt::Display for Defect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Parquet(what) => write!(f, "damaged, or not a Parquet file: {what}"),
-            Self::Unexpected => f.write_str("damaged: the crate parquet cannot read it"),
-            Self::Compression(found) => {
-                write!(f, "{found} compression is not read; write the table with snappy or none")
-            }
-            Self::Large { found, most } => {
-                write!(
-                    f,
-                    "a page claims {found} bytes, but its bytes in the file hold at most {most}"
-                )
-            }
-            Self::Missing => f.write_str("the column is missing; is this a table of countersink?"),
-            Self::Type { expected, found } => write!(f, "expected {expected}, found {found}"),
-            Self::Version { expected, found } => {
-                write!(f, "expected version {expected} of the table, found {found}")
-            }
-            Self::Null => f.write_str("expected a value, found NULL"),
-            Self::Short { expected, found } => write!(f, "expected {expected} rows, found {found}"),
-            Self::Negative(found) => write!(f, "expected a count, found {found}"),
-            Self::Number { most, found } => {
-                write!(f, "expected a number up to {most}, found {found}")
-            }
-            Self::Text { expected, found } => write!(f, "expected {expected}, found \"{found}\""),
-            Self::Layout(damage) => write!(f, "damaged layout: {damage}"),
-            Self::NoLayout => f.write_str("expected the layout of one module, found another dump"),
-            Self::NoModule(module) => write!(
-                f,
-                "no row has the layout of module {module}; queries must keep the rows where what = 'layout'"
-            ),
-            Self::Place { function, index } => {
-                write!(f, "function {function} of the module has no number {index} of this kind")
-            }
-            Self::Machines => f.write_str("modules of different machines"),
-            Self::Repeated => f.write_str("a second row of this key; was a table read twice?"),
-            Self::Depth(most) => write!(f, "functions inlined into each other deeper than {most}"),
-        }
-    }
-}

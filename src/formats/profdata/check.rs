@@ -1,7 +1,5 @@
 //! What can be wrong with a file, and what a reader may tolerate.
 
-use core::fmt;
-
 /// A defect and where it is.
 pub type Finding = crate::formats::Finding<Defect>;
 
@@ -12,50 +10,52 @@ pub type Findings = crate::formats::Findings<Finding>;
 pub(super) type Tell<'t> = &'t mut dyn FnMut(Finding);
 
 /// A part of a file, in their order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Part {
     /// Magic, version, offsets.
+    #[error("header")]
     Header,
     /// How the counts are distributed.
+    #[error("summary")]
     Summary,
     /// The hash table, and its items before the records.
+    #[error("hash table")]
     Table,
     /// The records of a function, within its item.
+    #[error("records")]
     Records,
     /// Build-ids.
+    #[error("build-ids")]
     BinaryIds,
     /// Names of virtual tables.
+    #[error("names of virtual tables")]
     VTables,
     /// Temporal profile traces.
+    #[error("traces")]
     Traces,
 }
 
-impl fmt::Display for Part {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Self::Header => "header",
-            Self::Summary => "summary",
-            Self::Table => "hash table",
-            Self::Records => "records",
-            Self::BinaryIds => "build-ids",
-            Self::VTables => "names of virtual tables",
-            Self::Traces => "traces",
-        })
-    }
-}
-
 /// A defect of an indexed profile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Defect {
     /// Another magic.
+    #[error("expected the magic of an indexed LLVM profile")]
     Magic,
     /// A version that is not known.
+    #[error(
+        "expected version {oldest} to {newest}, found {0}",
+        oldest = super::Version::OLDEST.number(),
+        newest = super::Version::NEWEST.number()
+    )]
     Version(u32),
     /// Another hash than MD5.
+    #[error("expected hash kind 0, found {0}")]
     HashKind(u64),
     /// A memory profile, which is not read.
+    #[error("the file has a memory profile (memprof), which is not supported; merge without it")]
     MemoryProfile,
     /// The file ends early, or a part does.
+    #[error("{part} cut short: expected {expected} more bytes, found {found}")]
     Truncated {
         /// What was being read.
         part: Part,
@@ -65,6 +65,7 @@ pub enum Defect {
         found: u64,
     },
     /// More things announced than the bytes left can hold.
+    #[error("{part}: {found} announced, but there are bytes for {most} at most")]
     Count {
         /// What was being read.
         part: Part,
@@ -74,6 +75,7 @@ pub enum Defect {
         found: u64,
     },
     /// An offset of a part that cannot be there.
+    #[error("{part}: expected an offset in the file from {least:#x} on, found {found:#x}")]
     Offset {
         /// The part.
         part: Part,
@@ -83,10 +85,13 @@ pub enum Defect {
         found: u64,
     },
     /// A number of buckets that is not a power of two.
+    #[error("expected a power of two as the number of buckets, found {0}")]
     Buckets(u64),
     /// A bucket that begins within the one before it.
+    #[error("bucket begins within another one")]
     Overlap,
     /// Another number of names than the hash table says.
+    #[error("expected {expected} functions in the hash table, found {found}")]
     Entries {
         /// The number in the table.
         expected: u64,
@@ -94,6 +99,7 @@ pub enum Defect {
         found: u64,
     },
     /// An item whose hash is not that of its name.
+    #[error("expected {expected:#x} as the hash of the name, found {found:#x}")]
     NameHash {
         /// The name's.
         expected: u64,
@@ -101,6 +107,7 @@ pub enum Defect {
         found: u64,
     },
     /// An item in a bucket where no reader looks for it.
+    #[error("expected the function in bucket {expected}, found it in {found}")]
     Bucket {
         /// Where it should be.
         expected: u64,
@@ -108,8 +115,10 @@ pub enum Defect {
         found: u64,
     },
     /// An unknown value kind, or one that the record had before.
+    #[error("unexpected value kind {0}")]
     ValueKind(u32),
     /// Value data of another size than announced.
+    #[error("value data takes {expected} bytes, but {found} are announced")]
     ValueSize {
         /// Bytes taken.
         expected: u64,
@@ -117,16 +126,22 @@ pub enum Defect {
         found: u64,
     },
     /// A number of more than 64 bits.
+    #[error("number of more than 64 bits")]
     Leb128,
     /// Compressed names that cannot be unpacked to the announced length.
+    #[error("compressed names cannot be unpacked")]
     Compressed,
     /// A second record of this name and hash.
+    #[error("second record of this name and hash")]
     DuplicateRecord,
     /// A second item of this name.
+    #[error("second function of this name")]
     DuplicateName,
     /// Bits of the variant that are not known.
+    #[error("unknown bits {0:#x} beside the version")]
     Variant(u64),
     /// Another number of totals or of cutoffs than LLVM writes.
+    #[error("expected a summary of 6 totals and 16 cutoffs, found {totals} and {cutoffs}")]
     SummaryShape {
         /// Number of totals.
         totals: u64,
@@ -134,12 +149,16 @@ pub enum Defect {
         cutoffs: u64,
     },
     /// The summary does not fit the counts.
+    #[error("summary differs from the counts")]
     Summary,
     /// A bitmap of uniformity, which is not kept.
+    #[error("bitmap of uniformity, which is not kept")]
     Uniformity,
     /// Something between parts that should be zeros.
+    #[error("{0}: expected zeros between parts")]
     Padding(Part),
     /// Bytes that belong to nothing.
+    #[error("{0} bytes that belong to nothing")]
     Unused(u64),
 }
 
@@ -159,66 +178,5 @@ impl Defect {
                 | Self::Padding(_)
                 | Self::Unused(_)
         )
-    }
-}
-
-impl fmt::Display for Defect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Magic => f.write_str("expected the magic of an indexed LLVM profile"),
-            Self::Version(found) => write!(
-                f,
-                "expected version {} to {}, found {found}",
-                super::Version::OLDEST.number(),
-                super::Version::NEWEST.number()
-            ),
-            Self::HashKind(found) => write!(f, "expected hash kind 0, found {found}"),
-            Self::MemoryProfile => f.write_str(
-                "the file has a memory profile (memprof), which is not supported; \
-                 merge without it",
-            ),
-            Self::Truncated { part, expected, found } => {
-                write!(f, "{part} cut short: expected {expected} more bytes, found {found}")
-            }
-            Self::Count { part, most, found } => {
-                write!(f, "{part}: {found} announced, but there are bytes for {most} at most")
-            }
-            Self::Offset { part, least, found } => {
-                write!(
-                    f,
-                    "{part}: expected an offset in the file from {least:#x} on, found {found:#x}"
-                )
-            }
-            Self::Buckets(found) => {
-                write!(f, "expected a power of two as the number of buckets, found {found}")
-            }
-            Self::Overlap => f.write_str("bucket begins within another one"),
-            Self::Entries { expected, found } => {
-                write!(f, "expected {expected} functions in the hash table, found {found}")
-            }
-            Self::NameHash { expected, found } => {
-                write!(f, "expected {expected:#x} as the hash of the name, found {found:#x}")
-            }
-            Self::Bucket { expected, found } => {
-                write!(f, "expected the function in bucket {expected}, found it in {found}")
-            }
-            Self::ValueKind(found) => write!(f, "unexpected value kind {found}"),
-            Self::ValueSize { expected, found } => {
-                write!(f, "value data takes {expected} bytes, but {found} are announced")
-            }
-            Self::Leb128 => f.write_str("number of more than 64 bits"),
-            Self::Compressed => f.write_str("compressed names cannot be unpacked"),
-            Self::DuplicateRecord => f.write_str("second record of this name and hash"),
-            Self::DuplicateName => f.write_str("second function of this name"),
-            Self::Variant(bits) => write!(f, "unknown bits {bits:#x} beside the version"),
-            Self::SummaryShape { totals, cutoffs } => write!(
-                f,
-                "expected a summary of 6 totals and 16 cutoffs, found {totals} and {cutoffs}"
-            ),
-            Self::Summary => f.write_str("summary differs from the counts"),
-            Self::Uniformity => f.write_str("bitmap of uniformity, which is not kept"),
-            Self::Padding(part) => write!(f, "{part}: expected zeros between parts"),
-            Self::Unused(bytes) => write!(f, "{bytes} bytes that belong to nothing"),
-        }
     }
 }

@@ -3,8 +3,6 @@
 use alloc::borrow::Cow;
 use alloc::vec::Vec;
 use core::convert::Infallible;
-use core::fmt;
-
 use hashbrown::HashMap;
 
 use super::header::Header;
@@ -57,39 +55,24 @@ pub struct Dropped {
 }
 
 /// Why a profile cannot be written.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
     /// A version that is only read.
+    #[error("{0} cannot be written; {oldest} is the oldest", oldest = Version::OLDEST_WRITTEN)]
     Version(Version),
     /// The variant has a memory profile, which the model lacks.
+    #[error("memory profiles (memprof) cannot be written")]
     MemoryProfile,
     /// More values than a record can hold.
+    #[error("{}: more values than a record can hold", .0.escape_ascii())]
     Values(Vec<u8>),
     /// More names of the same hash than a bucket can hold.
+    #[error("{0} names have hashes that end alike")]
     Bucket(usize),
     /// Two records have the same name and hash, but cannot be added.
+    #[error("{}: two records that cannot be added", .0.escape_ascii())]
     Merge(Vec<u8>),
 }
-
-impl fmt::Display for EncodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Version(version) => {
-                write!(f, "{version} cannot be written; {} is the oldest", Version::OLDEST_WRITTEN)
-            }
-            Self::MemoryProfile => f.write_str("memory profiles (memprof) cannot be written"),
-            Self::Values(name) => {
-                write!(f, "{}: more values than a record can hold", name.escape_ascii())
-            }
-            Self::Bucket(names) => write!(f, "{names} names have hashes that end alike"),
-            Self::Merge(name) => {
-                write!(f, "{}: two records that cannot be added", name.escape_ascii())
-            }
-        }
-    }
-}
-
-impl core::error::Error for EncodeError {}
 
 /// Writes a file. Functions that have the same name and hash are added.
 pub fn encode(profile: &Profile, version: Version) -> Result<Encoded, EncodeError> {

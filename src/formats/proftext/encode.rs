@@ -2,8 +2,6 @@
 
 use alloc::vec::Vec;
 use core::cmp::Reverse;
-use core::fmt;
-
 use hashbrown::HashMap;
 
 use super::lines::decimal;
@@ -11,32 +9,19 @@ use super::{EXTERNAL, HEADERS, MOST_VALUES};
 use crate::counters::{Function, Profile, Site, ValueKind, Variant, name_ref};
 
 /// Why a profile cannot be written: no reader would take it.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum EncodeError {
     /// A name that is empty, has an end of a line in it, begins with `#` or `:`, or is a number, with or without
     /// `$` before it: readers would take it for something else.
+    #[error("the name \"{}\" cannot be written", .0.escape_ascii())]
     Name(Vec<u8>),
     /// A name with a comma in it, in a trace.
+    #[error("the name \"{}\" cannot be in a trace", .0.escape_ascii())]
     NameInTrace(Vec<u8>),
     /// A function without counters.
+    #[error("{} has no counters", .0.escape_ascii())]
     NoCounters(Vec<u8>),
 }
-
-impl fmt::Display for EncodeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Name(name) => {
-                write!(f, "the name \"{}\" cannot be written", name.escape_ascii())
-            }
-            Self::NameInTrace(name) => {
-                write!(f, "the name \"{}\" cannot be in a trace", name.escape_ascii())
-            }
-            Self::NoCounters(name) => write!(f, "{} has no counters", name.escape_ascii()),
-        }
-    }
-}
-
-impl core::error::Error for EncodeError {}
 
 /// The text of a profile.
 pub fn encode(profile: &Profile) -> Result<Vec<u8>, EncodeError> {

@@ -10,9 +10,10 @@ use crate::raw::kind::Kind;
 pub type WordError = Finding<WordDefect>;
 
 /// A defect of a notes or data file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum WordDefect {
     /// The magic is another.
+    #[error("expected magic \"{}\", found {found:#010x}", .expected.escape_ascii())]
     Magic {
         /// The four letters expected.
         expected: [u8; 4],
@@ -20,8 +21,10 @@ pub enum WordDefect {
         found: u32,
     },
     /// An unknown compiler.
+    #[error("expected a file of gcc 10 to 17, found {0}")]
     Version(Version),
     /// The file ends early.
+    #[error("{part} cut short: expected {expected} more bytes, found {found}")]
     Truncated {
         /// What was being read.
         part: Part,
@@ -31,6 +34,7 @@ pub enum WordDefect {
         found: u64,
     },
     /// A record's length does not fit its content.
+    #[error("{}: impossible length of {found} bytes", Part::Record(*.tag))]
     Length {
         /// Tag of the record.
         tag: u32,
@@ -38,8 +42,10 @@ pub enum WordDefect {
         found: u64,
     },
     /// A record that must follow another stands alone.
+    #[error("{} without the record it belongs to", Part::Record(*.0))]
     Order(u32),
     /// A block number beyond the function's blocks.
+    #[error("expected a block number below {blocks}, found {found}")]
     Block {
         /// Number of blocks of the function.
         blocks: u32,
@@ -47,36 +53,8 @@ pub enum WordDefect {
         found: u32,
     },
     /// More conditions of a decision than a counter has bits.
+    #[error("expected a decision of at most 64 conditions, found {0}")]
     Conditions(u32),
-}
-
-impl fmt::Display for WordDefect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match *self {
-            Self::Magic { expected, found } => {
-                let expected = core::str::from_utf8(&expected).unwrap_or("?");
-                write!(f, "expected magic \"{expected}\", found {found:#010x}")
-            }
-            Self::Version(version) => {
-                write!(f, "expected a file of gcc 10 to 17, found {version}")
-            }
-            Self::Truncated { part, expected, found } => {
-                write!(f, "{part} cut short: expected {expected} more bytes, found {found}")
-            }
-            Self::Length { tag, found } => {
-                write!(f, "{}: impossible length of {found} bytes", Part::Record(tag))
-            }
-            Self::Order(tag) => {
-                write!(f, "{} without the record it belongs to", Part::Record(tag))
-            }
-            Self::Block { blocks, found } => {
-                write!(f, "expected a block number below {blocks}, found {found}")
-            }
-            Self::Conditions(found) => {
-                write!(f, "expected a decision of at most 64 conditions, found {found}")
-            }
-        }
-    }
 }
 
 /// A part of a notes or data file.

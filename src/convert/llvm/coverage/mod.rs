@@ -24,7 +24,6 @@ mod segments;
 
 use alloc::collections::BTreeMap;
 use alloc::vec::Vec;
-use core::fmt;
 
 use hashbrown::HashMap;
 
@@ -60,19 +59,12 @@ const LEAST_LINES: usize = 1 << 20;
 const LINES_PER_REGION: usize = 1 << 10;
 
 /// The regions claim more lines than any source of their number has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("coverage mapping: more than {most} lines, so it is damaged")]
 pub struct TooManyLines {
     /// How many there may be.
     pub most: usize,
 }
-
-impl fmt::Display for TooManyLines {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "coverage mapping: more than {} lines, so it is damaged", self.most)
-    }
-}
-
-impl core::error::Error for TooManyLines {}
 
 /// The coverage of a program with this mapping and these names.
 pub fn coverage(
