@@ -1,12 +1,13 @@
 //! `countersink slice`.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use clap::builder::NonEmptyStringValueParser;
 use clap::{ArgGroup, Args};
+use hashbrown::HashSet;
 
 use crate::cli::compilers::gcc;
 use crate::cli::compilers::identifiers::{Identifiers, base_name};

@@ -5,9 +5,10 @@
 //! So a function whose identifiers are not all there cannot be looked up. [`Identifiers::may_define`] errs on one
 //! side: where a name says too little, it may be defined.
 
-use std::collections::HashSet;
 use std::hash::{BuildHasherDefault, Hasher};
 use std::prelude::v1::*;
+
+use hashbrown::HashSet;
 
 /// Identifiers of one or several preprocessed sources, and the files that they were in.
 #[derive(Debug, Default)]

@@ -18,7 +18,7 @@
 //! in the folder of parts spares reading the rest of the profile.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io::Read;
 use std::os::unix::fs::{FileExt, MetadataExt};
@@ -26,6 +26,8 @@ use std::path::{Path, PathBuf};
 use std::prelude::v1::*;
 
 use etcetera::BaseStrategy;
+// A profile has thousands of sources, whose names are all looked up for each part.
+use hashbrown::HashSet;
 use rustix::fs::FlockOperation;
 use sha2::{Digest, Sha256};
 
@@ -129,11 +131,16 @@ impl Whole {
             path: &self.paths[*source],
             inlined: *inlined,
         });
-        let of_whole = OfWhole {
-            summary: as_gcc_uses_it(self.catalogue.summary()),
-            paths: self.known_paths().collect(),
-            namesakes: namesakes.collect(),
+        let namesakes: Vec<Namesake<'_>> = namesakes.collect();
+        let own = part.symbols.files().map(|file| part.symbols.path(file));
+        let paths = match rules.names {
+            Names::WithFiles => {
+                self.with_base_names_of(own.chain(namesakes.iter().map(|other| other.path)))
+            }
+            _ => Vec::new(),
         };
+        let summary = as_gcc_uses_it(self.catalogue.summary());
+        let of_whole = OfWhole { summary, paths, namesakes };
         self.catalogue.store().check().about(&self.path)?;
         encode_part(&part, &of_whole, rules).about(&self.path).map(Some)
     }
@@ -154,13 +161,17 @@ impl Whole {
         let sources = (0..self.paths.len()).filter(is_declaring);
         let declared = sources.flat_map(|source| self.catalogue.declared(source));
         let declared: Vec<Listed> = declared.filter(may_define).collect();
-        let shared = self.shared_base_names(names);
-        let is_one = |listed: &Listed| {
-            let path = self.paths.get(listed.source).map_or(&[][..], Vec::as_slice);
-            names != Names::WithFiles || shared.contains(base_name(path))
-        };
         let others = self.of_same_names(declared.iter().map(|listed| &*listed.name), names);
-        let others = others.into_iter().filter(is_one);
+        let path_of =
+            |listed: &Listed| self.paths.get(listed.source).map_or(&[][..], Vec::as_slice);
+        let shared = match names {
+            Names::WithFiles => self.shared_base_names(others.iter().map(path_of)),
+            _ => HashSet::new(),
+        };
+        let is_one = |listed: &Listed| {
+            names != Names::WithFiles || shared.contains(base_name(path_of(listed)))
+        };
+        let others = others.iter().filter(|other| is_one(other));
         let mut chosen: Vec<usize> = others.map(|listed| listed.symbol).collect();
         chosen.extend(declared.iter().map(|listed| listed.symbol));
         chosen.sort_unstable();
@@ -186,12 +197,16 @@ impl Whole {
         self.of_same_names(own.map(|symbol| part.symbols.name(symbol)), names)
     }
 
-    /// Base names of several sources: gcc 16 knows functions of these by name alone.
-    fn shared_base_names(&self, names: Names) -> HashSet<&[u8]> {
-        if names != Names::WithFiles {
-            return HashSet::new();
-        }
-        let mut bases: Vec<&[u8]> = self.known_paths().map(base_name).collect();
+    /// The paths of known sources with the base names of these files. gcc 16 cannot tell such files apart.
+    fn with_base_names_of<'f>(&self, files: impl Iterator<Item = &'f [u8]>) -> Vec<&[u8]> {
+        let bases: HashSet<&[u8]> = files.map(base_name).collect();
+        self.known_paths().filter(|path| bases.contains(base_name(path))).collect()
+    }
+
+    /// Those base names of these files that several sources have: gcc 16 knows functions there by name alone.
+    fn shared_base_names<'f>(&self, files: impl Iterator<Item = &'f [u8]>) -> HashSet<&[u8]> {
+        let paths = self.with_base_names_of(files);
+        let mut bases: Vec<&[u8]> = paths.into_iter().map(base_name).collect();
         bases.sort_unstable();
         let pairs = bases.windows(2).filter(|pair| pair[0] == pair[1]);
         pairs.map(|pair| pair[0]).collect()

@@ -297,7 +297,11 @@ impl<S: Store> Catalogue<S> {
     }
 
     /// The place of the first entry that is not before. The entries are sorted.
-    fn partition<T: FromBytes>(&self, part: &Range<usize>, is_before: impl Fn(T) -> bool) -> usize {
+    fn partition<T: FromBytes + IntoBytes>(
+        &self,
+        part: &Range<usize>,
+        is_before: impl Fn(T) -> bool,
+    ) -> usize {
         let (mut start, mut end) = (0, part.len() / size_of::<T>());
         while start < end {
             let middle = start.midpoint(end);
@@ -310,10 +314,15 @@ impl<S: Store> Catalogue<S> {
     }
 
     /// An entry of a part.
-    fn one<T: FromBytes>(&self, part: &Range<usize>, place: usize) -> Option<T> {
-        let start = place.checked_mul(size_of::<T>())?;
-        let bytes = self.bytes(part, start, start.checked_add(size_of::<T>())?);
-        T::read_from_bytes(&bytes).ok()
+    fn one<T: FromBytes + IntoBytes>(&self, part: &Range<usize>, place: usize) -> Option<T> {
+        let start = part.start.checked_add(place.checked_mul(size_of::<T>())?)?;
+        let end = start.checked_add(size_of::<T>())?;
+        if end > part.end {
+            return None;
+        }
+        let mut entry = T::new_zeroed();
+        self.store.read(start, entry.as_mut_bytes());
+        Some(entry)
     }
 
     /// All entries of a part.
