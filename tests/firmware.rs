@@ -26,7 +26,8 @@ fn have_target(target: &str) -> bool {
 }
 
 /// cargo in an example, without what this cargo says of its own build. All tests have the build's files in one folder,
-/// `build`, so that what they share is compiled once. Nothing reads debug information: the coverage mapping has the lines.
+/// `build`, so that what they share is compiled once. The coverage mapping has the lines, so no debug information is
+/// made.
 fn example(shop: &Workshop, example: &str) -> Command {
     let shared = Path::new(env!("CARGO_TARGET_TMPDIR")).join("examples");
     if !shop.path("build").exists() {
