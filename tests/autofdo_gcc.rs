@@ -332,7 +332,7 @@ fn a_wrapper() {
 
 /// A profile of 6 MB with tens of thousands of functions; a source needs a few of them. Not run by default,
 /// because RocksDB takes a quarter of an hour to compile: `cargo test --release --test autofdo_gcc --
-/// --ignored`.
+/// --ignored by_hand`.
 #[test]
 #[ignore = "compiles for a quarter of an hour"]
 fn rocksdb_by_hand() {

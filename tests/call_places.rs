@@ -611,7 +611,7 @@ fn calls_that_gcc_resolved() {
 }
 
 /// All of RocksDB, a large program with more than a thousand kinds of virtual calls. Not run by default,
-/// because it takes a quarter of an hour to compile: `cargo test --release --test call_places -- --ignored`.
+/// because it takes a quarter of an hour to compile: `cargo test --release --test call_places -- --ignored by_hand`.
 #[test]
 #[ignore = "compiles for a quarter of an hour"]
 fn rocksdb_by_hand() {

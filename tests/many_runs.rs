@@ -5,7 +5,7 @@
 //! separated by spaces, prints a table and takes half an hour:
 //!
 //! ```sh
-//! COUNTERSINK_MATRIX="clang++-22 g++-12" cargo test --test many_runs -- --ignored --nocapture
+//! COUNTERSINK_MATRIX="clang++-22 g++-12" cargo test --test many_runs -- --ignored by_hand --nocapture
 //! ```
 
 mod harness;

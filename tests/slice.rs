@@ -115,7 +115,7 @@ fn lua() {
     }
 }
 
-/// Each compilation takes the better part of a minute: `cargo test --test slice -- --ignored`.
+/// Each compilation takes the better part of a minute: `cargo test --test slice -- --ignored by_hand`.
 #[test]
 #[ignore = "minutes for each compiler"]
 fn sqlite_by_hand() {

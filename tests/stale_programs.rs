@@ -2,7 +2,7 @@
 //! compile for an hour, so the test only runs when asked for:
 //!
 //! ```sh
-//! cargo test --test stale_programs -- --ignored --nocapture
+//! cargo test --test stale_programs -- --ignored by_hand --nocapture
 //! ```
 //!
 //! `STALE_PROGRAMS` names some of them, separated by commas, and `STALE_GCCS` versions of gcc.

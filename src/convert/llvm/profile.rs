@@ -1,12 +1,13 @@
 //! Makes the profile of a dump: its functions under their names, with counters, bitmaps and value sites.
 
+use alloc::collections::BTreeMap;
+use alloc::vec::Vec;
+
 use super::targets::Targets;
 use crate::counters::{Function, Profile, Site, Trace, Value, ValueKind, Variant};
 use crate::formats::profraw::names::Names;
 use crate::raw::dump::{Dump, FunctionView, Module};
 use crate::raw::llvm::kind;
-use alloc::collections::BTreeMap;
-use alloc::vec::Vec;
 
 /// A profile, and what it lacks of the dump.
 #[derive(Clone, Debug, Default)]

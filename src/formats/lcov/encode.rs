@@ -1,12 +1,13 @@
 //! Writes a tracefile.
 
-use crate::coverage::decisions::Condition;
-use crate::coverage::{Coverage, File, Total};
-use crate::formats::frame_names::visible;
 use alloc::collections::BTreeMap;
 use alloc::format;
 use alloc::string::String;
 use alloc::vec::Vec;
+
+use crate::coverage::decisions::Condition;
+use crate::coverage::{Coverage, File, Total};
+use crate::formats::frame_names::visible;
 
 /// Why coverage cannot be written: no reader would take it.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
