@@ -2,8 +2,8 @@
 //!
 //! Nothing is merged, locked or remembered: a dump holds what was counted since the start or the last reset, as one
 //! run. All calls down to the callback together use at most 528 bytes of stack for gcc's objects and 1 KiB for LLVM's
-//! (`tests/bare.rs` and `tests/bare_llvm.rs` measure it), so sections are small and a site's values are written one
-//! by one. Interrupts may count during a dump.
+//! (`bare.rs` in `tests/runtime` and `tests/llvm_runtime` measures it), so sections are small and a site's values are
+//! written one by one. Interrupts may count during a dump.
 
 use spin::Mutex;
 use zerocopy::FromZeros;

@@ -1,6 +1,6 @@
 // Opens pages in headless Chromium and uses them as people do.
 //
-// node browse.mjs FOLDER: tests/report.rs has written program.html, coverage.html, listing.html, comparison.html, markup.html, counters.html
+// node browse.mjs FOLDER: tests/coverage/report.rs has written program.html, coverage.html, listing.html, comparison.html, markup.html, counters.html
 // and nothing.html into the folder. Prints one line for each check that passes, and ends at the first one that fails.
 
 import assert from "node:assert/strict";

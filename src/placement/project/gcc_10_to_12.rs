@@ -5,8 +5,8 @@
 //! smallest count, and none if the blocks have little in common: `shared_lines` has the measurements.
 //!
 //! They inline a call early if the profile has a body at it, whatever its size. gcc 12 ends with an internal error
-//! where it vectorises a loop with a block of count 0: `a_loop_whose_condition_was_never_true` in `tests/positions.rs`
-//! compiles such loops.
+//! where it vectorises a loop with a block of count 0: `a_loop_whose_condition_was_never_true` in
+//! `tests/placement/positions.rs` compiles such loops.
 
 use crate::placement::reader::{HotCalls, Inline, OfBlock, OfSeveral, Reader, Zeros};
 

@@ -36,7 +36,7 @@ const NO_GUESSES: &str = "-fno-devirtualize-speculatively";
 /// With an AutoFDO profile gcc 12 unrolls loops, but ignores how often the profile says that they repeat. And it ends
 /// with an internal error (division by zero) where it vectorises a loop with a condition, as `x > 2 ? 2 : x`, behind an
 /// `if`: it gives the side without statements and the entry of the loop 0, whatever the profile says. A count of 1 for
-/// every 0 does not help: gcc 12 still fails on the loop of `a_loop_that_clamps_its_values` (`tests/autofdo_gcc.rs`).
+/// every 0 does not help: gcc 12 still fails on the loop of `a_loop_that_clamps_its_values` (`tests/placement/gcc.rs`).
 const BEFORE_13: [&str; 3] = ["-fno-unroll-loops", "-fno-tree-loop-if-convert", NO_GUESSES];
 
 /// gcc 16 sets these for `-fprofile-use` and not for `-fauto-profile`. `-fpeel-loops` brings
