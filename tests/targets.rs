@@ -106,6 +106,7 @@ fn assert_refused(output: Output, wanted: &[&str]) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn they_are_listed() {
     let list = printed(&Workshop::new(), &["targets"]);
     let lines: Vec<Vec<&str>> =
@@ -135,6 +136,7 @@ fn archive_of(flags: &str, name: &str) -> Vec<u8> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn flags_name_the_archive_of_a_target() {
     let shop = Workshop::new();
     let own = printed(&shop, &["flags"]);
@@ -172,6 +174,7 @@ fn compiler(shop: &Workshop, name: &str, flag: &str, macros: &[&str]) -> String 
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_compiler_tells_its_target() {
     let shop = Workshop::new();
     let flags = |command: &str| printed(&shop, &["flags", "--cc", command]);
@@ -212,6 +215,7 @@ fn a_compiler_tells_its_target() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_compiler_is_only_asked() {
     let shop = Workshop::new();
     let own = printed(&shop, &["flags"]);
@@ -226,6 +230,7 @@ fn a_compiler_is_only_asked() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_target_is_known_whatever_is_asked_about_it() {
     let shop = Workshop::new();
     let output = run(&shop, &["flags", "--compile", "--target", "no-such-target"]);
@@ -236,6 +241,7 @@ fn a_target_is_known_whatever_is_asked_about_it() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_pipe_in_the_place_of_the_archive_is_refused() {
     let shop = Workshop::new();
     printed(&shop, &["flags", "--dir", "place"]);
@@ -247,6 +253,7 @@ fn a_pipe_in_the_place_of_the_archive_is_refused() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn they_are_installed_beside_each_other() {
     let shop = Workshop::new();
     for target in [&[][..], &["--target", LINUX], &["--target", BOARD]] {
@@ -287,6 +294,7 @@ fn they_are_installed_beside_each_other() {
 
 /// CMake takes the package of the machine that the toolchain file names.
 #[test]
+#[ignore = "slow"]
 fn cmake_finds_the_package_of_its_machine() {
     if !have("cmake") {
         return;
@@ -340,6 +348,7 @@ fn has_source_of_core() -> bool {
 
 /// What was asked for and cannot be had ends the build, and says why.
 #[test]
+#[ignore = "slow"]
 fn a_build_leaves_no_target_out() {
     for (asked, wanted) in [
         ("no-such-target", "no-such-target"),

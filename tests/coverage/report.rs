@@ -399,6 +399,7 @@ fn files_of_the_page() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn pages_stay_below_their_limit() {
     const LARGEST: usize = 30_000_000;
     let shop = Workshop::new();

@@ -248,6 +248,7 @@ fn kinds_of_instrumentation() {
 
 /// Each pair in one of its nine combinations of forms.
 #[test]
+#[ignore = "slow"]
 fn pairs_of_kinds_of_instrumentation() {
     let shop = Workshop::new();
     let mut pairs = Vec::new();
@@ -381,6 +382,7 @@ fn sample_file(shop: &Workshop, major: u32, samples: &Samples, form: &str) -> Op
 }
 
 #[test]
+#[ignore = "slow"]
 fn kinds_and_pairs_of_sample_profiles() {
     let shop = Workshop::new();
     let found = installed().into_par_iter().flat_map(|major| of_samples(&shop, major));

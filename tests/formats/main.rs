@@ -21,6 +21,7 @@ mod llvm_matrix;
 mod llvm_properties;
 mod llvm_sample;
 mod llvm_sample_properties;
+mod llvm_sample_sizes;
 mod profdata;
 mod profile_properties;
 mod profraw;

@@ -322,6 +322,7 @@ fn sqlite() {
 
 /// The front end counts before clang optimises anything.
 #[test]
+#[ignore = "slow"]
 fn sqlite_of_the_front_end() {
     sqlite_with(&oldest_and_newest(), &OF_THE_FRONT_END, "-O0");
 }

@@ -163,6 +163,7 @@ fn cargo_runs_a_board() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_module_whose_host_reads_its_counts() {
     let Some(llvm) = crate::llvm::of_rustc() else { return };
     if !have("node") || !have_target("wasm32-unknown-unknown") {

@@ -412,6 +412,7 @@ fn hot_targets_of_virtual_calls_are_promoted() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn a_hot_target_of_lua_is_promoted() {
     let Some(_) = gcc_for_version_2() else { return };
     let shop = Workshop::new();

@@ -250,6 +250,7 @@ fn lua_profile() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn sqlite_profile() {
     profile_is_what_gcov_says(sqlite);
 }
@@ -295,6 +296,7 @@ fn lua_flattened(shop: &Workshop, built: &Built) -> ByFunction {
 
 /// The same program without early inlining has notes and counters for every function.
 #[test]
+#[ignore = "slow"]
 fn functions_that_exist_only_inlined() {
     let (plain, without) = (Workshop::new(), Workshop::new());
     let Some(built) = lua(&plain) else { return };

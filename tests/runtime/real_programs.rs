@@ -92,6 +92,7 @@ fn counts_are_libgcov_s(build: impl Fn(&Workshop) -> Option<Built>) {
 
 /// The number of cores changes neither the conversion nor its messages.
 #[test]
+#[ignore = "slow"]
 fn one_core_or_several() {
     let Some((shop, built)) = program(lua) else { return };
     run(&shop, "ours", &built.arguments());

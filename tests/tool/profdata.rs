@@ -453,6 +453,7 @@ fn many_files_of_several_versions() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn merge_keeps_the_functions_that_match() {
     let Some(llvm) = reference() else { return };
     let shop = Workshop::new();

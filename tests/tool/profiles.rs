@@ -194,6 +194,7 @@ fn merge_of_many_files() {
 /// Thousands of names of several kilobytes share all but their ends. A table that wrote each beginning once
 /// would be a bomb.
 #[test]
+#[ignore = "slow"]
 fn sums_of_long_names_can_be_read() {
     let shop = Workshop::new();
     for first in [1000, 3000] {
@@ -246,6 +247,7 @@ fn check_prints_as_much_as_is_asked_for() {
 /// Files of some kilobytes whose names, written out, have megabytes. Neither many nor few of them take more
 /// memory than there is.
 #[test]
+#[ignore = "slow"]
 fn merge_of_bombs() {
     let shop = Workshop::new();
     for number in 0..24 {

@@ -160,15 +160,19 @@ fn convert_takes_an_option_where_it_changes_something() {
     ];
     let mut seen = BTreeSet::new();
     for (options, takers) in table {
+        let takes = |family: &str| takers.split(' ').any(|taker| taker == family);
+        // The tool has no options for targets that it was built without.
+        if !targets.iter().any(|(family, _)| takes(family)) {
+            continue;
+        }
         for option in options.split(' ') {
             seen.insert(option.split('=').next().unwrap());
             for (family, target) in &targets {
                 let output = shop.tool(&[&["convert", "absent", option], *target].concat());
                 let said = String::from_utf8(output.stderr).unwrap();
-                let is_taken = takers.split(' ').any(|taker| taker == *family);
                 assert_eq!(
                     said.contains(" and not for "),
-                    !is_taken,
+                    !takes(family),
                     "{option} {target:?}: {said}"
                 );
                 assert_eq!(output.status.code(), Some(2));

@@ -98,6 +98,7 @@ fn counted_lua(shop: &Workshop) -> Option<Vec<String>> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn lua() {
     let shop = Workshop::new();
     let Some(sources) = counted_lua(&shop) else { return };

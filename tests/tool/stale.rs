@@ -879,6 +879,7 @@ fn nested_functions_of_ada() {
 
 /// The share falls with edits of C++, as far as they move counts.
 #[test]
+#[ignore = "slow"]
 fn edits_of_classes() {
     let shop = Workshop::new();
     counted(&shop, &[("classes.cc", CLASSES)], "classes");
