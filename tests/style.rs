@@ -108,6 +108,24 @@ fn no_file_is_a_drawer() {
     );
 }
 
+/// A file that its test program does not name is not compiled, and its tests never run.
+#[test]
+fn each_file_of_a_test_program_is_its_module() {
+    let files = files();
+    let is_main = |path: &Path| path.starts_with("tests") && path.ends_with("main.rs");
+    let mut unnamed = Vec::new();
+    for (main, text) in files.iter().filter(|(path, _)| is_main(path)) {
+        let others = files.iter().map(|(path, _)| path).filter(|path| *path != main);
+        for path in others.filter(|path| path.parent() == main.parent()) {
+            let module = format!("mod {};", path.file_stem().unwrap().to_str().unwrap());
+            if !text.lines().any(|line| line == module) {
+                unnamed.push(path.display().to_string());
+            }
+        }
+    }
+    assert_none(unnamed, "files that no test program names");
+}
+
 #[test]
 fn unsafe_code_has_its_places() {
     let allows = |(path, text): &(PathBuf, String)| {

@@ -11,8 +11,8 @@ use countersink::profile::{Function, Position, Profile};
 use crate::harness::Workshop;
 use crate::{alone, limited};
 
-/// Memory for all that is read here, and for the test itself. It is less than these few kilobytes of a file
-/// may expand to in strings alone: 128 times their size and 16 MiB.
+/// Memory for all that is read here. It is less than these few kilobytes of a file may expand to in strings alone: 128
+/// times their size and 16 MiB.
 const MOST_MEMORY: usize = 48 << 20;
 
 /// Reads a file in every way; says whether strict reading complains.

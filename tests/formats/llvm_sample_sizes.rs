@@ -34,8 +34,7 @@ fn cost(text: &str) -> Duration {
     used() - before
 }
 
-/// Positions cost the same in any order, and in any number of bodies. What grows with the square of their number would
-/// cost a hundred times as much.
+/// Positions cost the same in any order, and in any number of bodies.
 #[test]
 fn any_order() {
     const NUMBER: u32 = 200_000;

@@ -317,7 +317,7 @@ fn sqlite_with(versions: &[Llvm], mode: &[&str], level: &str) {
 #[test]
 #[ignore = "slow"]
 fn sqlite() {
-    sqlite_with(&all().pop().into_iter().collect::<Vec<_>>(), &OF_THE_OPTIMISER, "-O1");
+    sqlite_with(all().pop().as_slice(), &OF_THE_OPTIMISER, "-O1");
 }
 
 /// The front end counts before clang optimises anything.

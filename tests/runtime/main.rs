@@ -1,4 +1,4 @@
-//! The runtime under programs of gcc: linking it, what programs notice of it, and what they count, beside libgcov.
+//! The runtime in programs: how it is linked, what they notice of it, and what they count, beside libgcov.
 
 #[path = "../complaints/mod.rs"]
 mod complaints;
