@@ -70,10 +70,11 @@ fn a_package_holds_what_its_sources_include() {
     assert!(included > 10, "{included}");
 }
 
-/// From the published files in another folder, and with flags for other programs in the environment.
+/// From the published files in another folder, and with flags for other programs in the environment:
+/// `cargo test --test package -- --ignored`
 #[test]
-#[ignore = "slow"]
-fn the_package_makes_the_same_archives() {
+#[ignore = "compiles the runtime for minutes, and concerns releases"]
+fn the_package_makes_the_same_archives_by_hand() {
     let shop = Workshop::new();
     let package = ["package", "--no-verify", "--allow-dirty", "--offline", "--target-dir"];
     succeed(cargo().args(package).arg(shop.path("packed")));

@@ -313,11 +313,11 @@ fn sqlite_with(versions: &[Llvm], mode: &[&str], level: &str) {
     real_program(versions, crate::programs::sqlite_sources, mode, &flags, &["200"], &[]);
 }
 
-/// With the newest only: each takes a minute, and Lua has the oldest, too.
+/// Lua is another large program, and has both: `cargo test --test llvm_runtime -- --ignored sqlite_by_hand`.
 #[test]
-#[ignore = "slow"]
-fn sqlite() {
-    sqlite_with(all().pop().as_slice(), &OF_THE_OPTIMISER, "-O1");
+#[ignore = "a minute for each compiler"]
+fn sqlite_by_hand() {
+    sqlite_with(&oldest_and_newest(), &OF_THE_OPTIMISER, "-O1");
 }
 
 /// The front end counts before clang optimises anything.

@@ -126,27 +126,28 @@ fn thirty_tests(boards: &[(&str, &str)]) {
     }
 }
 
-/// The processor without exchanges, too, where additions mask interrupts.
+/// One board of each kind of processor, those without exchanges first: there additions mask interrupts.
 #[test]
 #[ignore = "slow"]
-fn cortex_m() {
+fn a_board_of_each_processor() {
     thirty_tests(&[
         ("thumbv6m-none-eabi", "qemu-system-arm"),
-        ("thumbv7m-none-eabi", "qemu-system-arm"),
-        ("thumbv7em-none-eabihf", "qemu-system-arm"),
-        ("thumbv8m.main-none-eabihf", "qemu-system-arm"),
+        ("riscv32imc-unknown-none-elf", "qemu-system-riscv32"),
+        ("aarch64-unknown-none", "qemu-system-aarch64"),
+        ("x86_64-unknown-none", "qemu-system-x86_64"),
     ]);
 }
 
+/// The others: `cargo test --test llvm_runtime -- --ignored other_boards_by_hand`.
 #[test]
-#[ignore = "slow"]
-fn other_processors() {
+#[ignore = "a minute, for further processors of the same kinds"]
+fn other_boards_by_hand() {
     thirty_tests(&[
-        ("riscv32imc-unknown-none-elf", "qemu-system-riscv32"),
+        ("thumbv7m-none-eabi", "qemu-system-arm"),
+        ("thumbv7em-none-eabihf", "qemu-system-arm"),
+        ("thumbv8m.main-none-eabihf", "qemu-system-arm"),
         ("riscv32imac-unknown-none-elf", "qemu-system-riscv32"),
         ("riscv64gc-unknown-none-elf", "qemu-system-riscv64"),
-        ("aarch64-unknown-none", "qemu-system-aarch64"),
-        ("x86_64-unknown-none", "qemu-system-x86_64"),
     ]);
 }
 

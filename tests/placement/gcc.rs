@@ -256,10 +256,10 @@ fn lua() {
 }
 
 /// For link-time optimisation gcc ends soon after it has taken the profile, in a fifth of the time. Of Lua it makes
-/// machine code.
+/// machine code. `cargo test --test placement -- --ignored gcc::sqlite_by_hand`
 #[test]
-#[ignore = "slow"]
-fn sqlite() {
+#[ignore = "a minute for each compiler"]
+fn sqlite_by_hand() {
     let flags = [&SQLITE[..], &["-flto"]].concat();
     compilers_take_the_profile(crate::programs::sqlite, sqlite_sources, &flags, 10);
 }

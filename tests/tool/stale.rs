@@ -510,10 +510,11 @@ fn table(rows: &[Row]) -> String {
 /// Largest difference of a share from the truth, in percent of all executions.
 const MOST_DIFFERENCE: f64 = 8.0;
 
-/// For each edit, the reported share is near the true one. The book has the table.
+/// For each edit, the reported share is near the true one. The book has the table:
+/// `cargo test --test tool -- --ignored edits_of_lua_by_hand`
 #[test]
-#[ignore = "slow"]
-fn edits_of_lua() {
+#[ignore = "three minutes"]
+fn edits_of_lua_by_hand() {
     let Some(lua) = Lua::new() else { return };
     let old = lua.profile(&lua.sources, "old.gcov");
     let declared = declarations(&lua.stale(&["old.gcov", "--binary", "prog"]));
