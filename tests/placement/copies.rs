@@ -327,7 +327,7 @@ fn error(found: &Counts, truth: &Counts) -> f64 {
     off as f64 / all.max(1) as f64
 }
 
-const PROGRAMS: u64 = 60;
+const PROGRAMS: u64 = 30;
 const MOST_MEAN_ERROR: f64 = 0.03;
 
 /// Notes and debug information do not tell all copies of all programs apart: gcc merges code of several copies, and

@@ -8,7 +8,7 @@ use std::path::Path;
 
 use crate::harness::{Workshop, python_with, skip, succeed};
 
-const DUMPS: usize = 50;
+const DUMPS: usize = 25;
 
 /// The statements of `examples/fleet/merge.sql`. `variant` is the number of the view in `variants.sql` that replaces
 /// its view.
