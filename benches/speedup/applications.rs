@@ -13,6 +13,7 @@ pub const GROUP: Group = (
     "the applications",
     &[
         Entry { name: "cpython", title: "CPython 3.11", program: cpython },
+        Entry { name: "perl", title: "perl 5.36", program: perl },
         Entry { name: "x264", title: "x264", program: x264 },
         Entry { name: "x264-vectorised", title: "x264, vectorised", program: x264_vectorised },
         Entry { name: "openh264", title: "OpenH264 (C++)", program: openh264 },
@@ -48,6 +49,28 @@ fn cpython() -> Program {
         libraries: &["-ldl", "-lm"],
         training: vec![script("training.py"), "2000".into()],
         measured: vec![script("measured.py"), "3000".into()],
+    }
+}
+
+/// The interpreter without modules in C, but for one that its build needs to have.
+const PERL: Build = Build {
+    package: "perl",
+    commands: r#"
+        sh Configure -des -Dcc="$CC" -Uusedl -Donlyextensions=mro -Ui_db -Ui_gdbm -Ui_ndbm
+        make -j2 perl
+    "#,
+    unwanted: &["generate_uudmap", "miniperlmain", "opmini", "perlmini", "universalmini"],
+};
+
+fn perl() -> Program {
+    let recorded = PERL.record().unwrap();
+    Program {
+        language: Language::C,
+        sources: [recorded.sources, vec![driver("perl.c")]].concat(),
+        flags: [recorded.flags, vec!["-w".into()]].concat(),
+        libraries: &["-lm", "-lcrypt"],
+        training: vec![script("training.pl"), "3000".into()],
+        measured: vec![script("measured.pl"), "4000".into()],
     }
 }
 

@@ -35,8 +35,8 @@ fn merged(shop: &Workshop, python: &str, variant: Option<usize>) -> Vec<u8> {
 }
 
 #[test]
-#[ignore = "slow"]
-fn duckdb_merges_as_the_tool_does() {
+#[ignore = "a minute, most of it for three builds of Lua"]
+fn duckdb_merges_as_the_tool_does_by_hand() {
     let Some(python) = python_with("duckdb") else { return };
     if crate::harness::corpus("lua-src").is_none() {
         return skip("no sources of Lua");
