@@ -35,7 +35,7 @@ static BUILT: LazyLock<Built> = LazyLock::new(|| {
     give_archives(&shop);
     let archives = shop.path("archives");
     let given = [("COUNTERSINK_ARCHIVES", archives.to_str().unwrap())];
-    let output = build(&["--bin", "countersink"], &given);
+    let output = build(&target_directory(), &["--bin", "countersink"], &given);
     assert!(output.status.success(), "{output:?}");
     let tool = shop.path("countersink");
     fs::copy(target_directory().join("debug/countersink"), &tool).unwrap();
@@ -55,21 +55,19 @@ fn target_directory() -> PathBuf {
 }
 
 /// Builds this package with these variables.
-fn build(what: &[&str], variables: &[(&str, &str)]) -> Output {
+fn build(directory: &Path, what: &[&str], variables: &[(&str, &str)]) -> Output {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.current_dir(env!("CARGO_MANIFEST_DIR"));
-    cargo
-        .args(["build", "--locked", "--offline", "--target-dir"])
-        .arg(target_directory())
-        .args(what);
+    cargo.args(["build", "--locked", "--offline", "--target-dir"]).arg(directory).args(what);
     cargo.env("CARGO_PROFILE_DEV_DEBUG", "0");
     cargo.env_remove("COUNTERSINK_TARGETS").env_remove("COUNTERSINK_ARCHIVES");
     cargo.envs(variables.iter().copied()).output().unwrap()
 }
 
-/// Builds the library with archives, without the tool.
+/// Builds the library with archives, without the tool. The directory of these tests' own build has its packages.
 fn provide(variables: &[(&str, &str)]) -> Output {
-    build(&["--lib", "--no-default-features", "--features", "archives"], variables)
+    let directory = Path::new(env!("CARGO_TARGET_TMPDIR")).parent().unwrap();
+    build(directory, &["--lib", "--no-default-features", "--features", "archives"], variables)
 }
 
 /// A folder of archives. Those of Linux are in each other's place, to be told from the tool's own.
