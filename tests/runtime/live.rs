@@ -256,7 +256,9 @@ fn full_sites_survive() {
         assert!((total - rounds).abs() <= 4, "{total} calls in {rounds} rounds");
         let kept: i64 = values.iter().map(|(_, count)| count).sum();
         let wrong = values.iter().map(|(_, count)| (count - rounds / 100).abs()).max();
-        assert!(kept <= total && (total == 0 || error > 0), "{kept} of {total}, error {error}");
+        // An early kill leaves a site that has room for all.
+        let lost = total - kept;
+        assert!(lost >= 0 && (lost <= 4 || error > 0), "{kept} of {total}, error {error}");
         // In each round each thread makes 10 calls of each target.
         assert!(wrong.unwrap_or(0) <= error + 4 * 10, "{wrong:?}, error {error}");
         shop.run("ours", &["0"]);
