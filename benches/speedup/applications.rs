@@ -52,7 +52,7 @@ fn cpython() -> Program {
     }
 }
 
-/// The interpreter without modules in C, but for one that its build needs to have.
+/// The interpreter with a single module in C: an empty list of extensions would mean all of them.
 const PERL: Build = Build {
     package: "perl",
     commands: r#"

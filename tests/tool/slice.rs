@@ -111,7 +111,7 @@ fn lua_by_hand() {
     lua_with(|_| 1);
 }
 
-/// Checks every so many sources, by the compiler's major version.
+/// Checks each source, each third, and so on: a step for the major version of the compiler.
 fn lua_with(step: impl Fn(u32) -> usize) {
     let shop = Workshop::new();
     let Some(sources) = counted_lua(&shop) else { return };
