@@ -35,7 +35,7 @@ use launch::Outcome;
 use scenario::{Scenario, Script};
 
 /// Seeds of a run without variables.
-const SEEDS: u64 = 300;
+const SEEDS: u64 = 150;
 /// A run ends after this number of failing seeds.
 const MOST_FAILURES: usize = 5;
 
