@@ -5,7 +5,8 @@
 //! follows is its output, standard error included. In the output `...` is any number of lines and `[..]`
 //! anything within a line. `figures` allows other numbers than those that the page shows. A block with
 //! `file=NAME` is written to this file. All blocks of a page share one folder and one shell; `prog.c` is in
-//! the folder from the start. `SNAPSHOTS=overwrite cargo test --test book` writes new output into the pages.
+//! the folder from the start. `SNAPSHOTS=overwrite cargo test --test book -- --ignored`
+//! writes new output into the pages.
 
 #[path = "../benches/speedup/chart.rs"]
 mod chart;
@@ -22,6 +23,7 @@ use std::{fs, thread};
 use pages::Page;
 
 #[test]
+#[ignore = "slow"]
 fn sessions_print_what_the_pages_show() {
     let pages = pages::all();
     let failures: Vec<String> = thread::scope(|scope| {

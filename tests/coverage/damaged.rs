@@ -204,6 +204,7 @@ fn tar(files: &[(&str, &[u8])]) -> Vec<u8> {
 
 /// What stands before the damage is used, and what stands behind a damaged header.
 #[test]
+#[ignore = "slow"]
 fn archives() {
     let counted = Counted::new();
     let good = ["gcda", "gcno"].map(|end| counted.shop.read(format!("good/undamaged.{end}")));

@@ -69,6 +69,7 @@ fn assert_same_text(ours: &str, expected: &str, about: &str) {
 
 /// The newest `llvm-cov` reads programs of all versions. Each version agrees with it, except for branches.
 #[test]
+#[ignore = "slow"]
 fn programs_of_clang() {
     let found = with_cov(all());
     let Some(&newest) = found.last() else { return };
@@ -255,6 +256,7 @@ inline int both(int n) { return n > 2 && [n] { return n > 7; }(); }
 
 /// The three test programs of a crate, each alone and all together.
 #[test]
+#[ignore = "slow"]
 fn a_crate_of_rust() {
     let Some(llvm) = of_rustc().filter(|llvm| have(&format!("llvm-cov-{}", llvm.major))) else {
         return;
@@ -554,6 +556,7 @@ fn what_is_wrong_is_said_in_one_line() {
 
 /// Every prefix, every flipped bit and another version gives coverage or a defect, without a panic.
 #[test]
+#[ignore = "slow"]
 fn damaged_mappings() {
     let shop = Workshop::new();
     let Some(_) = program(&shop, &[]) else { return };

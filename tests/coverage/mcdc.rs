@@ -152,6 +152,7 @@ fn decisions_by_chance() {
 
 /// A damaged mapping is refused, or gives other decisions: nothing panics, and nothing takes long.
 #[test]
+#[ignore = "slow"]
 fn damaged_decisions() {
     let Some(llvm) = found().pop() else { return };
     let shop = Workshop::new();

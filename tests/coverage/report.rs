@@ -465,6 +465,7 @@ fn whole_files() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn pages_work_in_a_browser() {
     let driver = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/report");
     let chromium = std::env::var("COUNTERSINK_CHROMIUM");

@@ -30,6 +30,7 @@ fn read(format: &str, bytes: &[u8]) -> bool {
 }
 
 #[test]
+#[ignore = "slow"]
 fn prefixes_and_flipped_bits() {
     let _alone = alone();
     let shop = Workshop::new();
@@ -60,6 +61,7 @@ fn prefixes_and_flipped_bits() {
 
 /// However often a defect occurs, no more of it is kept.
 #[test]
+#[ignore = "slow"]
 fn a_million_defects() {
     let _alone = alone();
     const NUMBER: u32 = 1 << 20;

@@ -59,6 +59,7 @@ fn refused(file: &[u8]) -> bool {
 }
 
 #[test]
+#[ignore = "slow"]
 fn prefixes_and_flipped_bits() {
     let _alone = alone();
     for version in Version::ALL {

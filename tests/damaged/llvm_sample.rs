@@ -90,6 +90,7 @@ fn a_compact_binary() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn prefixes_and_flipped_bits() {
     let _alone = alone();
     let extensible = Options::EXTENSIBLE;
@@ -139,6 +140,7 @@ fn claims() {
 
 /// The readers refuse nesting deeper than `DEEPEST`, and no other.
 #[test]
+#[ignore = "slow"]
 fn deep_nesting() {
     let _alone = alone();
     for (levels, is_read) in [(DEEPEST, true), (DEEPEST + 1, false)] {

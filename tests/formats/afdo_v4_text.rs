@@ -200,6 +200,7 @@ fn what_stands_twice_is_added_and_told() {
 /// One long name that is called or inlined in many places. JSON repeats it for each call, text for each
 /// inlined body.
 #[test]
+#[ignore = "slow"]
 fn what_is_mostly_repetition_is_refused() {
     let long = vec![b'n'; 200_000];
     let repeated = |inlined: bool| {

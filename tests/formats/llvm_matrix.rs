@@ -229,6 +229,7 @@ fn assert_none(found: Vec<String>) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn kinds_of_instrumentation() {
     let shop = Workshop::new();
     let mut all = Vec::new();
@@ -418,6 +419,7 @@ fn of_samples(shop: &Workshop, major: u32) -> Vec<String> {
 
 /// Which traces stay of more runs than are kept, also of files that are such a choice themselves.
 #[test]
+#[ignore = "slow"]
 fn temporal_profile_traces() {
     const KEPT: &str = "--temporal-profile-trace-reservoir-size";
     let shop = Workshop::new();

@@ -13,6 +13,7 @@ fn samples(text: &[u8]) -> Samples {
 /// Each inlined copy in a deep chain becomes a context with as many frames as its level. `split` refuses this number
 /// of frames.
 #[test]
+#[ignore = "slow"]
 fn too_many_frames() {
     let mut text = String::new();
     for function in 0..40 {
@@ -36,6 +37,7 @@ fn cost(text: &str) -> Duration {
 
 /// Positions cost the same in any order, and in any number of bodies.
 #[test]
+#[ignore = "slow"]
 fn any_order() {
     const NUMBER: u32 = 200_000;
     let site = |at: u32| format!("{}.{}", at % 1000, at / 1000);

@@ -70,6 +70,7 @@ fn sum(summands: &[(&Profile, u64)]) -> Profile {
 }
 
 #[test]
+#[ignore = "slow"]
 fn every_way_of_instrumenting() {
     let shop = Workshop::new();
     let rustc = crate::llvm::of_rustc().map(|llvm| (llvm, crate::llvm::profiles_of_rustc(&shop)));
@@ -103,6 +104,7 @@ fn same_by_lookup(file: &[u8], profile: &Profile) {
 
 /// Names of virtual tables are in the file as they are; `llvm-profdata` reads them.
 #[test]
+#[ignore = "slow"]
 fn names_of_virtual_tables() {
     let shop = Workshop::new();
     for llvm in crate::llvm::all().into_iter().filter(|llvm| llvm.major >= 19) {
@@ -128,6 +130,7 @@ fn names_of_virtual_tables() {
 
 /// Two runs of each program, as indexed and as raw profiles, with and without weights.
 #[test]
+#[ignore = "slow"]
 fn sums() {
     let shop = Workshop::new();
     shop.program("values.cc");
@@ -184,6 +187,7 @@ fn large(seed: u64) -> String {
 }
 
 #[test]
+#[ignore = "slow"]
 fn many_functions_and_values() {
     let shop = Workshop::new();
     for llvm in crate::llvm::all() {
@@ -207,6 +211,7 @@ fn many_functions_and_values() {
 
 /// What is made for a release is read by its tools, and its compiler has nothing to say against it.
 #[test]
+#[ignore = "slow"]
 fn readers_take_what_is_made_for_them() {
     let shop = Workshop::new();
     for llvm in crate::llvm::all() {

@@ -63,6 +63,7 @@ fn tolerated(file: &[u8]) -> Vec<(u64, Defect)> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn what_llvm_profdata_reads() {
     for llvm in crate::llvm::all() {
         let shop = Workshop::new();

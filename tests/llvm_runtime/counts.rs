@@ -196,6 +196,7 @@ fn after_inlining() {
 /// A program that was linked for counters, and compiled without, leaves a profile without functions, as with LLVM's
 /// own runtime. So does a library beside a program with counters: the file has those of the program.
 #[test]
+#[ignore = "slow"]
 fn without_counters() {
     for llvm in all() {
         let shop = Workshop::new();
@@ -329,6 +330,7 @@ fn sqlite_of_the_front_end() {
 
 /// rustc puts our archive in front of its own runtime's if it is a native library of the program.
 #[test]
+#[ignore = "slow"]
 fn rustc() {
     let Some(llvm) = of_rustc() else { return };
     let shop = Workshop::new();

@@ -61,6 +61,7 @@ fn with_cov(found: impl IntoIterator<Item = Llvm>) -> impl Iterator<Item = Llvm>
 }
 
 #[test]
+#[ignore = "slow"]
 fn programs_of_clang() {
     for llvm in with_cov(all()) {
         let shop = Workshop::new();

@@ -153,6 +153,7 @@ fn other_boards_by_hand() {
 
 /// The commands of the example itself.
 #[test]
+#[ignore = "slow"]
 fn cargo_runs_a_board() {
     if !have("qemu-system-arm") || !have_target("thumbv7m-none-eabi") {
         return;

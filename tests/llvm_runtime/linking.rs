@@ -109,6 +109,7 @@ fn compilers_in_one_image() {
 /// A library, with a copy of the runtime of its own, calls a function of the program. It may be of another version.
 /// The target is named if the library is closed while the program runs.
 #[test]
+#[ignore = "slow"]
 fn a_library_calls_the_program() {
     let Some([oldest, newest]) = ends() else { return };
     for (program, library) in
@@ -384,6 +385,7 @@ fn records_of_an_unknown_version() {
 
 /// Resolvers of functions, early constructors: all values are counted, as with LLVM's runtime.
 #[test]
+#[ignore = "slow"]
 fn before_the_image_begins() {
     for llvm in all() {
         let shop = Workshop::new();

@@ -129,6 +129,7 @@ fn assert_worth(what: &str, [plain, ours, used]: [u64; 3]) {
 }
 
 #[test]
+#[ignore = "slow"]
 fn profiles_make_them_fast() {
     if !have("valgrind") {
         return;

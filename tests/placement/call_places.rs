@@ -259,6 +259,7 @@ fn lua_optimised_as_a_whole() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn sqlite() {
     let shop = Workshop::new();
     let Some(built) = crate::programs::sqlite(&shop) else { return };
@@ -306,11 +307,13 @@ fn objects_without_optimisation() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn objects_with_compressed_debug_information() {
     calling_objects_tell_the_same(&["-O2", "-gz"], &["-static"]);
 }
 
 #[test]
+#[ignore = "slow"]
 fn objects_with_a_section_for_each_function() {
     calling_objects_tell_the_same(&["-O3", "-ffunction-sections", "-fdata-sections"], &[]);
 }
@@ -329,6 +332,7 @@ fn objects_for_libraries() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn objects_with_descriptors_of_thread_local_storage() {
     calling_objects_tell_the_same(&["-O2", "-fPIC", "-mtls-dialect=gnu2"], &[]);
 }
@@ -599,6 +603,7 @@ fn found(program: &[u8], expected: Expected) -> (usize, usize) {
 
 /// Virtual calls, some of them in code that exists only inlined.
 #[test]
+#[ignore = "slow"]
 fn virtual_calls() {
     if !have("g++") {
         return;

@@ -78,6 +78,7 @@ fn next(random: &mut u64) -> usize {
 
 /// Changed bytes, and sections filled or cut off in the middle, for all kinds of sections.
 #[test]
+#[ignore = "slow"]
 fn flipped_and_cut_sections() {
     for format in ["-gdwarf-5", "-gdwarf-4"] {
         let shop = Workshop::new();

@@ -671,6 +671,7 @@ fn found_of_gcov(shop: &Workshop, profile: &Profile, objects: &[String]) -> u64 
 
 /// C++ with containers, algorithms, lambdas, templates, smart pointers and virtual calls.
 #[test]
+#[ignore = "slow"]
 fn executions_of_a_cxx_program() {
     if !have("g++") || !have("gcov") || !have("readelf") {
         return;

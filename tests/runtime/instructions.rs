@@ -24,6 +24,7 @@ fn of_a_call(shop: &Workshop, program: &str, targets: &str) -> u64 {
 }
 
 #[test]
+#[ignore = "slow"]
 fn calls() {
     if !have("valgrind") {
         return;
@@ -75,6 +76,7 @@ fn calls_of_clang() {
 /// The cost of two functions in a run, most of it in the flush at its end. One function has a division, the
 /// other a call through a pointer.
 #[test]
+#[ignore = "slow"]
 fn flushes() {
     if !have("valgrind") {
         return;

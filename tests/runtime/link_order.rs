@@ -187,6 +187,7 @@ fn programs_in_every_order() {
 
 /// The same with a shared library that has a copy of the runtime of its own.
 #[test]
+#[ignore = "slow"]
 fn libraries_in_every_order() {
     let shop = workshop();
     let flags = flags(&shop);
@@ -260,6 +261,7 @@ fn flags_for_all_of_a_cmake_project() {
 
 /// Makefiles of automake put `LDFLAGS` before the objects.
 #[test]
+#[ignore = "slow"]
 fn flags_for_all_of_an_autoconf_project() {
     if !have("autoreconf") || !have("automake") {
         return;

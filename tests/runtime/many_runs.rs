@@ -172,6 +172,7 @@ fn has(compiler: &str) -> bool {
 
 /// A few cells, three or four runs each.
 #[test]
+#[ignore = "slow"]
 fn runs_of_one_file_are_one_module() {
     let newest = (19..=23).rev().map(|major| format!("clang++-{major}")).find(|clang| has(clang));
     let newest = newest.as_deref().unwrap_or("clang++-22");

@@ -3,7 +3,7 @@
 //!
 //! ```text
 //! COUNTERSINK_SEED=N cargo test --test simulation     # one seed, with its script
-//! COUNTERSINK_SEEDS=N cargo test --test simulation    # N seeds instead of 300; with COUNTERSINK_SEED, N times that
+//! COUNTERSINK_SEEDS=N cargo test --test simulation    # N seeds instead of 150; with COUNTERSINK_SEED, N times that
 //! seed
 //! ```
 //!

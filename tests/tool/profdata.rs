@@ -184,6 +184,7 @@ const SHOWN: [&str; 22] = [
 ];
 
 #[test]
+#[ignore = "slow"]
 fn show_prints_what_llvm_prints() {
     let Some(llvm) = reference() else { return };
     let shop = Workshop::new();
@@ -204,6 +205,7 @@ fn show_prints_what_llvm_prints() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn show_prints_profiles_that_no_compiler_made() {
     let Some(llvm) = reference() else { return };
     let shop = Workshop::new();
@@ -225,6 +227,7 @@ fn show_prints_profiles_that_no_compiler_made() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn overlap_prints_what_llvm_prints() {
     let Some(llvm) = reference() else { return };
     let shop = Workshop::new();
@@ -249,6 +252,7 @@ fn overlap_prints_what_llvm_prints() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn merge_writes_the_bytes_of_each_llvm() {
     for llvm in crate::llvm::all() {
         let shop = Workshop::new();
@@ -296,6 +300,7 @@ fn merge_writes_the_bytes_of_each_llvm() {
 
 /// Raw profiles are read several at a time, alone in their files or not, damaged or not.
 #[test]
+#[ignore = "slow"]
 fn cores_change_nothing() {
     let Some(llvm) = reference() else { return };
     let shop = Workshop::new();
@@ -478,6 +483,7 @@ fn merge_keeps_the_functions_that_match() {
 }
 
 #[test]
+#[ignore = "slow"]
 fn bad_input_ends_as_in_llvm() {
     let Some(llvm) = reference() else { return };
     let shop = Workshop::new();
@@ -539,6 +545,7 @@ fn bad_input_ends_as_in_llvm() {
 
 /// Of two files in one, LLVM's tool takes the first without a word.
 #[test]
+#[ignore = "slow"]
 fn what_is_left_out_is_told() {
     let Some(llvm) = reference() else { return };
     let shop = Workshop::new();

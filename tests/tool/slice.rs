@@ -139,6 +139,7 @@ fn sqlite_by_hand() {
 
 /// Inline functions of headers are in several sources, and have copies inlined in each.
 #[test]
+#[ignore = "slow"]
 fn cxx_programs() {
     for program in [SHAPES, CLOCK] {
         let shop = Workshop::new();
@@ -185,6 +186,7 @@ fn functions_of_one_name() {
 
 /// The counts of one function are changed in the text form.
 #[test]
+#[ignore = "slow"]
 fn a_change_concerns_those_that_have_it() {
     let shop = Workshop::new();
     let Some(sources) = counted_lua(&shop) else { return };

@@ -617,6 +617,7 @@ fn the_same_program_fits() {
 /// The debug information has no linkage names of functions that are local to an object: instances of templates for a
 /// lambda are such.
 #[test]
+#[ignore = "slow"]
 fn functions_without_linkage_names() {
     let shop = Workshop::new();
     let source = "#include <algorithm>\n#include <vector>\nint main() {\n  std::vector<int> v;\n  unsigned s = 1;\n\
@@ -824,6 +825,7 @@ fn programs_fit_themselves() {
 /// What debug information tells little of: inherited constructors, functions that initialise static objects and
 /// variables of threads, classes in unnamed namespaces, and aliases.
 #[test]
+#[ignore = "slow"]
 fn functions_that_debug_information_hardly_describes() {
     for optimise in ["-O0", "-O2"] {
         let shop = Workshop::new();
