@@ -249,9 +249,10 @@ fn lua_profile() {
     profile_is_what_gcov_says(lua);
 }
 
+/// Lua is another large program: `cargo test --test placement -- --ignored sqlite_profile_by_hand`.
 #[test]
-#[ignore = "slow"]
-fn sqlite_profile() {
+#[ignore = "a minute"]
+fn sqlite_profile_by_hand() {
     profile_is_what_gcov_says(sqlite);
 }
 
