@@ -5,8 +5,8 @@
 //! follows is its output, standard error included. In the output `...` is any number of lines and `[..]`
 //! anything within a line. `figures` allows other numbers than those that the page shows. A block with
 //! `file=NAME` is written to this file. All blocks of a page share one folder and one shell; `prog.c` is in
-//! the folder from the start. `SNAPSHOTS=overwrite cargo test --test book -- --ignored`
-//! writes new output into the pages.
+//! the folder from the start. `SNAPSHOTS=overwrite cargo test --test book -- --ignored` writes new output into the
+//! pages.
 
 #[path = "../benches/speedup/chart.rs"]
 mod chart;
