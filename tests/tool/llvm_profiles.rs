@@ -154,7 +154,7 @@ fn merge_adds_and_leaves_out() {
     let sparse = text(&shop, &["convert", "sum.profdata", "--to", "proftext"]);
     assert!(!sparse.contains("never") && sparse.contains("only_at_night"), "{sparse}");
     // One input may be standard input, even the first one.
-    let script = "$0 merge - night --to proftext -o - < day";
+    let script = "\"$0\" merge - night --to proftext -o - < day";
     let mut shell = shop.command("sh");
     let piped =
         crate::harness::succeed(shell.args(["-c", script, env!("CARGO_BIN_EXE_countersink")]));
