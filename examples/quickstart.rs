@@ -2,7 +2,7 @@
 //! times with merging and a fork, converts the dump to AutoFDO version 4, lets gcc optimise with the profile,
 //! and measures the gain.
 //!
-//! `cargo run --release --example quickstart`. Needs gcc, or its command in `CC`: `gcc-12`, `ccache gcc`. The lines
+//! `cargo run --example quickstart`. Needs gcc, or its command in `CC`: `gcc-12`, `ccache gcc`. The lines
 //! after `$` show what a user would type; here they call the tool as a function.
 
 use std::error::Error;
