@@ -133,7 +133,7 @@ fn shell(shop: &Workshop, folder: &str, script: &str) -> String {
         .args(["-c", script])
         .current_dir(folder)
         .envs([("TIMEFORMAT", "%3R s"), ("LC_ALL", "C.UTF-8")])
-        // It chooses gcc's messages in all locales but C.
+        // `LANGUAGE` overrides `LC_ALL` in gcc's messages, in all locales but C.
         .env_remove("LANGUAGE")
         .env("XDG_CACHE_HOME", shop.path("cache"))
         .env("PATH", path.unwrap())

@@ -459,7 +459,7 @@ fn genhtml_and_readers_of_cobertura() {
     }
     shop.tool_output(&[&convert[..], &["cobertura", "-o", "a.xml"]].concat());
     if have("xmllint") {
-        // xmllint takes an address, in which a blank means something else than in a path.
+        // xmllint reads the name as a URL and refuses blanks, which the path of the checkout may have.
         shop.write("cobertura.dtd", include_bytes!("../tracefile/cobertura.dtd"));
         let flags = ["--noout", "--nonet", "--dtdvalid", "cobertura.dtd", "a.xml"];
         succeed(shop.command("xmllint").args(flags));
