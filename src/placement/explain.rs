@@ -10,8 +10,8 @@ use super::assignment::{Assignment, Certainty, Elsewhere, NO_BLOCK, PlacedPositi
 use super::facts::Facts;
 use super::lost::Lost;
 use super::reasons::reasons;
-use super::solve::counted::Line;
-use crate::profile::FileId;
+use super::solve::counted::{Counted, Line};
+use crate::profile::{FileId, SymbolId, Symbols};
 
 /// A line of a source file. The file is its path, or the end of it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,6 +61,8 @@ pub enum Way {
     Elsewhere,
     /// It is not in the profile.
     Lost(Lost),
+    /// The function was never executed, so its lines have zeros.
+    NeverExecuted,
 }
 
 impl fmt::Display for Explanation {
@@ -91,11 +93,29 @@ impl fmt::Display for Explanation {
                 write!(f, ", count {count} to the function that has the line, an estimate")?;
             }
             Way::Lost(why) => write!(f, ", count {count} lost: {why}")?,
+            Way::NeverExecuted => write!(f, ", count {count}: the function was never executed")?,
         }
         if !reasons.is_empty() {
             write!(f, "\n  {}", reasons.join("; "))?;
         }
         Ok(())
+    }
+}
+
+impl Explanation {
+    /// A line of a function, without a place.
+    fn new((file, line): (FileId, u32), function: SymbolId, symbols: &Symbols) -> Self {
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        Self {
+            at: (text(symbols.path(file)), line),
+            function: text(symbols.name(function)),
+            within: Vec::new(),
+            block: None,
+            discriminator: None,
+            count: 0,
+            way: Way::Elsewhere,
+            reasons: Vec::new(),
+        }
     }
 }
 
@@ -107,24 +127,29 @@ impl SourceLine {
     }
 }
 
+/// That a line has no count in a function, which was never executed.
+pub fn never_executed(
+    wanted: &SourceLine,
+    function: &Counted<'_>,
+    symbols: &Symbols,
+) -> Vec<Explanation> {
+    let is_it = |line: &&Line| wanted.is(symbols.path(line.file), line.line);
+    let explanation = |line: &Line| Explanation {
+        block: Some(line.block),
+        way: Way::NeverExecuted,
+        ..Explanation::new((line.file, line.line), function.symbol, symbols)
+    };
+    function.lines.iter().filter(is_it).map(explanation).collect()
+}
+
 /// How a line got its counts in a function.
 pub fn explain(
     wanted: &SourceLine,
     facts: &Facts<'_, '_>,
     assignment: &Assignment<'_>,
 ) -> Vec<Explanation> {
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     let is_it = |file: FileId, line| wanted.is(facts.symbols.path(file), line);
-    let explanation = |(file, line): (FileId, u32)| Explanation {
-        at: (text(facts.symbols.path(file)), line),
-        function: text(facts.symbols.name(facts.function.symbol)),
-        within: Vec::new(),
-        block: None,
-        discriminator: None,
-        count: 0,
-        way: Way::Elsewhere,
-        reasons: Vec::new(),
-    };
+    let explanation = |at| Explanation::new(at, facts.function.symbol, facts.symbols);
     let by_rule = |placed: &PlacedPosition| Explanation {
         within: within(facts, assignment, placed.at.instance),
         block: (placed.block != NO_BLOCK).then_some(placed.block),

@@ -152,6 +152,13 @@ pub trait Analysis: Sync {
     /// Looks at the files and functions of a unit.
     fn unit(&self, tables: &Tables) -> Self::Unit;
 
+    /// Whether to look at the code of a function. `copies` has that function and those that are inlined there, by their
+    /// indexes in [`Tables::functions`]; `None` for unknown ones.
+    fn wants(&self, unit: &Self::Unit, copies: &[Option<u32>]) -> bool {
+        let _ = (unit, copies);
+        true
+    }
+
     /// Looks at the code of a function.
     fn listing(
         &self,

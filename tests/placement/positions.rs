@@ -259,6 +259,10 @@ fn a_line_is_explained() {
         "{text}"
     );
     assert!(of_rule.starts_with("only-block: "), "{text}");
+    let never = SEARCH.lines().position(|line| line.contains("return n + 1")).unwrap() + 1;
+    let told = explain("ours.csraw", &format!("search.c:{never}"));
+    let text = String::from_utf8(told.stdout).unwrap();
+    assert!(text.ends_with(", count 0: the function was never executed\n"), "{text}");
     let told = explain("ours.csraw", "other.c:6");
     assert_eq!((told.status.code(), told.stdout.len()), (Some(1), 0));
     assert!(String::from_utf8(told.stderr).unwrap().contains("has a count of other.c:6"));

@@ -9,7 +9,7 @@ use super::statistics::Estimated;
 use crate::placement::assignment::{Assignment, Elsewhere, PlacedPosition};
 use crate::placement::checker::{Fault, check};
 use crate::placement::estimate::Estimate;
-use crate::placement::explain::{Explanation, SourceLine, explain};
+use crate::placement::explain::{Explanation, SourceLine, explain, never_executed};
 use crate::placement::facts::Facts;
 use crate::placement::facts::preheaders;
 use crate::placement::lost::Lost;
@@ -56,6 +56,7 @@ pub struct FunctionMemory {
 }
 
 /// What a function's lines say.
+#[derive(Default)]
 pub struct Projected {
     /// Counts by their places.
     pub credited: Credits,
@@ -86,6 +87,9 @@ impl Projecting<'_, '_> {
         let Wanted { reader, rules, details, check: wants_check, line } = self.wanted;
         let function = &self.functions[place];
         let flow = function.flow.as_ref().ok()?;
+        if !function.has_run() {
+            return Some(self.never_executed(function));
+        }
         let shown = (&*evidence.instances, memory.observations.of(evidence, rules));
         let known = (self.starts, self.symbols);
         let facts = Facts::gather(function, flow, shown, known, rules, &mut memory.preheaders);
@@ -108,6 +112,27 @@ impl Projecting<'_, '_> {
             projected.calls = calls(function, evidence, &assignment, functions, addresses, reader);
         }
         Some(projected)
+    }
+}
+
+impl Projecting<'_, '_> {
+    /// A function that was never executed: zeros for its lines. All its blocks have that count, so no rule is asked.
+    fn never_executed(&self, function: &Counted<'_>) -> Projected {
+        let start = function.start();
+        let own = function.lines.iter().filter(|line| {
+            line.file == function.file && (start..=function.notes.end_line).contains(&line.line)
+        });
+        let zero = |line| Credit { position: Position::line(line), count: 0, is_estimate: false };
+        let offsets = own.map(|line| line.line - start).take_while(|&line| line <= 0xffff);
+        let mut zeros: Vec<Credit> = offsets.map(zero).collect();
+        zeros.dedup();
+        let explanations =
+            self.wanted.line.map(|line| never_executed(line, function, self.symbols));
+        Projected {
+            credited: Credits::of(function.symbol, zeros),
+            explanations: explanations.unwrap_or_default(),
+            ..Projected::default()
+        }
     }
 }
 
@@ -141,16 +166,7 @@ fn project(
     let unanswered = unanswered.iter().map(|line| (*line, counts(line), Lost::NoCommonCount));
     let lost = assignment.lost.iter().copied().chain(unanswered).filter(|&(_, count, _)| count > 0);
     let lost: Vec<(Line, u64, Lost)> = lost.collect();
-    Projected {
-        credited: credits,
-        lost,
-        calls: Vec::new(),
-        executions,
-        estimated,
-        estimates: Vec::new(),
-        faults: Vec::new(),
-        explanations: Vec::new(),
-    }
+    Projected { credited: credits, lost, executions, estimated, ..Projected::default() }
 }
 
 /// The positions of a function whose place was inferred: function and line there, how, and executions.

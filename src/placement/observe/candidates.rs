@@ -14,6 +14,8 @@ use crate::program::listing::{self, Listing, Tables};
 pub struct Candidates<'s, 'n> {
     pub(super) functions: &'s [Counted<'n>],
     pub(super) rules: RuleSet,
+    /// For each function: whether it was executed.
+    have_run: Vec<bool>,
     files: HashMap<Vec<u8>, FileId>,
     /// The places of their declarations, sorted, each with the function's index.
     by_place: Vec<(FileId, u32, u32)>,
@@ -54,7 +56,8 @@ impl<'s, 'n> Candidates<'s, 'n> {
                 files.entry_ref(symbols.path(file)).or_insert(file);
             }
         }
-        Self { functions, rules, files, by_place, artificial }
+        let have_run = functions.iter().map(Counted::has_run).collect();
+        Self { functions, rules, have_run, files, by_place, artificial }
     }
 
     /// The functions and files of a unit.
@@ -86,6 +89,15 @@ impl<'s, 'n> Candidates<'s, 'n> {
 }
 
 impl Candidates<'_, '_> {
+    /// Whether code may have been executed: not if its function has counters, and neither these nor those of a function
+    /// inlined there have counted anything.
+    pub(super) fn may_have_run(&self, unit: &Unit, copies: &[Option<u32>]) -> bool {
+        let candidates =
+            |copy: &Option<u32>| copy.map_or(&[][..], |copy| &unit.functions[copy as usize]);
+        copies.first().is_none_or(|function| candidates(function).is_empty())
+            || copies.iter().flat_map(candidates).any(|&index| self.have_run[index as usize])
+    }
+
     /// The functions of this name that the compiler made: those of a file, if it has any. Each object may have one of
     /// this name.
     fn made(&self, name: &[u8], file: Option<FileId>) -> Vec<u32> {

@@ -50,6 +50,10 @@ impl Analysis for Candidates<'_, '_> {
         self.unit(tables)
     }
 
+    fn wants(&self, unit: &Unit, copies: &[Option<u32>]) -> bool {
+        self.may_have_run(unit, copies)
+    }
+
     fn listing(&self, unit: &Unit, listing: &Listing, memory: &mut CfgMemory) -> Vec<Finding> {
         ListingView { candidates: self, unit, listing }.findings(memory)
     }

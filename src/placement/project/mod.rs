@@ -15,6 +15,7 @@ mod shared_lines;
 #[cfg(feature = "cli")]
 pub mod v4;
 
+use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -88,6 +89,12 @@ impl Credits {
         self.counts.push(credit);
         let (within, counts) = (within..within, counts..counts + 1);
         self.copies.push(OfCopy { function, within, counts });
+    }
+
+    /// The counts of a function of its own, by position.
+    pub fn of(function: SymbolId, counts: Vec<Credit>) -> Self {
+        let copies = vec![OfCopy { function, within: 0..0, counts: 0..counts.len() }];
+        Self { copies, within: Vec::new(), counts }
     }
 
     /// The function of each copy, the inlined calls that lead to it, and its counts. A copy may have no counts.

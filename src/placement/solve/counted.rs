@@ -96,6 +96,11 @@ impl<'n> Counted<'n> {
         u32::try_from(self.lines.len()).unwrap_or(u32::MAX)
     }
 
+    /// Whether it was executed, as far as is known.
+    pub fn has_run(&self) -> bool {
+        self.flow.as_ref().map_or(true, |flow| flow.blocks.iter().any(|&count| count > 0))
+    }
+
     /// Whether some object has both functions.
     pub fn shares_object(&self, other: &Self) -> bool {
         self.views

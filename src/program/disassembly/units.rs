@@ -216,6 +216,7 @@ impl<'p, 'c, 'd> Program<'p, 'c, 'd> {
         let tables = declarations.tables;
         let of_unit = OfUnit { files: &files, functions: &tables.functions };
         let known = pool.analysis.unit(&tables);
+        declared.retain(|(_, of_copies)| pool.analysis.wants(&known, of_copies));
         let look = |using: &mut PoolGuard<'_, (Disassembler<M>, S::Memory)>,
                     found: &(&Function, _)| {
             let (disassembler, memory) = &mut **using;
