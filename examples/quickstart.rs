@@ -79,7 +79,7 @@ fn session(compiler: &CompilerCommand, folder: &Path) -> Result<()> {
     let mut programs = vec!["plain", "gcda"];
     tool(&format!("convert quickstart.csraw --for-gcc {major} -o quickstart.afdo"))?;
     tool(&format!("flags --optimise {major}"))?;
-    let options = with_profile(major).join(" ");
+    let options = with_profile(major, false).join(" ");
     let optimise = format!("-O2 -fauto-profile=quickstart.afdo {options}");
     compile(compiler, &format!("{} quickstart.c -o autofdo", optimise.trim_end()))?;
     programs.push("autofdo");

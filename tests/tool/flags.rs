@@ -71,7 +71,7 @@ fn flags_for_compilations() {
     assert_eq!(flags(&["--compile", "--threads"]), format!("{atomic}\n"));
     assert_eq!(flags(&["--compile", "--live"]), format!("{compile} -fdata-sections\n"));
     for (versions, expected) in [
-        (["10", "12.2.0"], "-fno-unroll-loops -fno-tree-loop-if-convert "),
+        (["10", "12.2.0"], "-fno-unroll-loops -ftree-loop-if-convert --param="),
         (["13", "15"], ""),
         (["16", "17.0.1"], "-fpeel-loops -fsplit-loops "),
     ] {
@@ -89,6 +89,16 @@ fn flags_for_compilations() {
     let printed: Vec<&str> = printed.split_whitespace().collect();
     shop.write("empty.c", "");
     shop.gcc(&[&["-O2", "-c", "empty.c"], &printed[..]].concat());
+
+    // gcc 12 must not convert loops for a machine with masked moves.
+    let has_it = |arguments: &str| {
+        let printed = flags(&["--optimise", &format!("gcc {arguments}")]);
+        printed.contains("-fno-tree-loop-if-convert")
+    };
+    if cfg!(target_arch = "x86_64") {
+        assert!(!has_it("-mno-avx"));
+        assert_eq!(has_it("-mavx"), printed.contains(&"-fno-unroll-loops"));
+    }
 
     for refused in [
         &["--optimise", "9"][..],

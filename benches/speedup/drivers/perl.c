@@ -1,4 +1,5 @@
 /* Joins perl's own main. The order of its hashes is the same in each run. */
+#define _POSIX_C_SOURCE 200112L
 #include <stdlib.h>
 
 __attribute__((constructor)) static void fixed_hashes(void)

@@ -40,6 +40,12 @@ impl CompilerCommand {
         Self { program, arguments: Vec::new() }
     }
 
+    /// The same with more arguments.
+    pub fn with(mut self, arguments: impl IntoIterator<Item = String>) -> Self {
+        self.arguments.extend(arguments);
+        self
+    }
+
     /// The program: the compiler, or a launcher of it.
     pub fn program(&self) -> &str {
         &self.program

@@ -32,12 +32,28 @@ pub fn installed() -> Result<(u32, Rules)> {
 /// The major version of a compiler in an option. The option names the compiler by the version that `gcc
 /// --version` prints, or by its command, which may have flags.
 pub fn known_major(option: &str, choice: &str) -> Result<u32> {
-    let is_version = choice.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
-    let major = match major(choice).filter(|_| is_version) {
+    let major = match version(choice) {
         Some(major) => major,
         None => major_for(option, choice)?,
     };
     Rules::for_gcc(major).map(|_| major).ok_or_else(|| unknown(option, major))
+}
+
+/// Whether a compiler has vector instructions that load and store some elements only: AVX or SVE. Its arguments choose
+/// the machine.
+pub fn has_masked_moves(option: &str, command: &CompilerCommand) -> Result<bool> {
+    let mut command_line = command.command();
+    command_line.args(["-dM", "-E", "-x", "c", "-"]).stdin(Stdio::null());
+    let output = command_line.output().map_err(|error| command.not_started(option, &error))?;
+    let macros = String::from_utf8_lossy(&output.stdout);
+    let has = |name: &str| macros.lines().any(|line| line.split(' ').nth(1) == Some(name));
+    Ok(has("__AVX__") || has("__ARM_FEATURE_SVE"))
+}
+
+/// The major version in an option that names one, instead of a command.
+pub fn version(choice: &str) -> Option<u32> {
+    let is_version = choice.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    major(choice).filter(|_| is_version)
 }
 
 fn unknown(option: &str, major: u32) -> Error {

@@ -5,13 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::prelude::v1::*;
 
 use super::Verdict;
-use crate::cli::commands::flags::with_profile;
+use crate::cli::commands::flags::all_with_profile;
 use crate::cli::terminal::visible::visible;
 use crate::convert::number::Number;
 use crate::program::debug::producer::Compilation;
-
-/// Any release of gcc for which `flags --optimise` prints options.
-const RELEASES: [u32; 3] = [12, 13, 16];
 
 /// What a comparison says.
 pub fn compare(trained: &[Compilation], last: &[Compilation]) -> (Verdict, String) {
@@ -88,8 +85,7 @@ fn difference(mine: &Compilation, theirs: &Compilation) -> Option<String> {
         let [mine, theirs] = [mine, theirs].map(|found| visible(&found.compiler));
         return Some(format!("{mine} here, {theirs} there"));
     }
-    let expected: BTreeSet<&str> =
-        RELEASES.iter().flat_map(|&major| with_profile(major)).copied().collect();
+    let expected: BTreeSet<&str> = all_with_profile().collect();
     let only = |a: &Compilation, b: &Compilation| {
         let only =
             a.options.difference(&b.options).filter(|option| !expected.contains(option.as_str()));

@@ -4,6 +4,7 @@ use clap::Args;
 use std::prelude::v1::*;
 
 use crate::cli::archives::archive;
+use crate::cli::compilers::command::CompilerCommand;
 use crate::cli::compilers::gcc;
 use crate::cli::terminal::error::{Error, Result};
 
@@ -16,7 +17,8 @@ pub struct CompilerFlags {
     /// With --compile: let no thread lose counts, as -pthread does
     #[arg(long, requires = "compile")]
     threads: bool,
-    /// Print what this gcc needs besides -O2 -fauto-profile=FILE: its version, or its command
+    /// Print what this gcc needs besides -O2 -fauto-profile=FILE: its version, or its command, with -march if the
+    /// program has it
     #[arg(long, value_name = "GCC", conflicts_with_all = ["bare", "live", "wrap_exit", "wrap_signal", "file"])]
     optimise: Option<String>,
 }
@@ -33,17 +35,27 @@ const FOR_RUSTC: &str = "-Cprofile-generate=.";
 /// the guesses off, too.
 const NO_GUESSES: &str = "-fno-devirtualize-speculatively";
 
-/// With an AutoFDO profile gcc 12 unrolls loops, but ignores how often the profile says that they repeat. And it ends
-/// with an internal error (division by zero) where it vectorises a loop with a condition, as `x > 2 ? 2 : x`, behind an
-/// `if`: it gives the side without statements and the entry of the loop 0, whatever the profile says. A count of 1 for
-/// every 0 does not help: gcc 12 still fails on the loop of `a_loop_that_clamps_its_values` (`tests/placement/gcc.rs`).
-const BEFORE_13: [&str; 3] = ["-fno-unroll-loops", "-fno-tree-loop-if-convert", NO_GUESSES];
+/// With an AutoFDO profile gcc 12 unrolls loops, but ignores how often the profile says that they repeat.
+///
+/// And it ends with an internal error where it vectorises a loop with conditions: it copies the loop before it converts
+/// them, and divides each count of the copy by 9/10 of itself. A side without statements, as of `x > 2 ? 2 : x`, counts
+/// 0, whatever the profile says. `-ftree-loop-if-convert` converts loops without a copy, unless values of more than two
+/// sides meet in one place; with this limit no such loop is converted. Test: `loops_with_conditions` in
+/// `tests/placement/gcc.rs`.
+const BEFORE_13: [&str; 4] = [
+    "-fno-unroll-loops",
+    "-ftree-loop-if-convert",
+    "--param=max-tree-if-conversion-phi-args=2",
+    NO_GUESSES,
+];
+
+/// The same for machines with masked moves. gcc 12 copies a loop where a condition decides about a load or store.
+const BEFORE_13_MASKED: [&str; 3] = ["-fno-unroll-loops", "-fno-tree-loop-if-convert", NO_GUESSES];
 
 /// gcc 16 sets these for `-fprofile-use` and not for `-fauto-profile`. `-fpeel-loops` brings
 /// `-funroll-completely-grow-size`, which gcc 16 does not take as an argument of its own. Profiles for this version
 /// hold the order of first executions, which `-fprofile-reorder-functions` needs. At `-O2` `-ftree-vectorize` takes
-/// back a
-/// `-fno-tree-vectorize` before it, as `-fprofile-use` does, and nothing else.
+/// back a `-fno-tree-vectorize` before it, as `-fprofile-use` does, and nothing else.
 const SINCE_16: [&str; 13] = [
     "-fpeel-loops",
     "-fsplit-loops",
@@ -64,7 +76,12 @@ impl CompilerFlags {
     /// The flags that were asked for, if any were.
     pub fn chosen(&self, live: bool, rustc: bool) -> Result<Option<Vec<&'static str>>> {
         if let Some(choice) = &self.optimise {
-            return Ok(Some(with_profile(gcc::known_major("--optimise", choice)?).to_vec()));
+            let major = gcc::known_major("--optimise", choice)?;
+            let masked = major < 13 && gcc::version(choice).is_none() && {
+                let command = CompilerCommand::new("--optimise", choice)?;
+                gcc::has_masked_moves("--optimise", &command)?
+            };
+            return Ok(Some(with_profile(major, masked).to_vec()));
         }
         if rustc {
             let what = "--threads is for gcc and clang; rustc has no such option";
@@ -85,11 +102,17 @@ impl CompilerFlags {
 }
 
 /// Flags that belong to `-fauto-profile` with a gcc of this major version, found by measuring (`cargo bench --bench
-/// speedup`).
-pub fn with_profile(major: u32) -> &'static [&'static str] {
+/// speedup`). Before gcc 13 it matters whether the machine has masked moves.
+pub const fn with_profile(major: u32, has_masked_moves: bool) -> &'static [&'static str] {
     match major {
+        ..=12 if has_masked_moves => &BEFORE_13_MASKED,
         ..=12 => &BEFORE_13,
         13..=15 => &[NO_GUESSES],
         _ => &SINCE_16,
     }
+}
+
+/// All flags that [`with_profile`] may give.
+pub fn all_with_profile() -> impl Iterator<Item = &'static str> {
+    BEFORE_13.into_iter().chain(BEFORE_13_MASKED).chain(SINCE_16)
 }

@@ -15,7 +15,7 @@ use crate::cli::outcome::Outcome;
 use crate::cli::terminal::error::{Error, Result};
 use crate::cli::terminal::print;
 use compilation::CompilerFlags;
-pub use compilation::with_profile;
+pub use compilation::{all_with_profile, with_profile};
 
 /// Print the flags that link the runtime into a program, or those of compilations
 ///
@@ -51,7 +51,8 @@ compiles with the same flag.
 the targets of virtual calls, and the profile has them. For gcc 16 and 17 there are also the options for loops and \
 for the order of functions that gcc itself turns on for -fprofile-use only. gcc 10 to 12 unroll loops with an AutoFDO \
 profile, but ignore its iteration counts: -fno-unroll-loops. They also end with an internal error at some loops \
-with conditions, which -fno-tree-loop-if-convert avoids.
+with conditions, which -ftree-loop-if-convert and a parameter avoid, or for machines with AVX or SVE \
+-fno-tree-loop-if-convert: --optimise 'gcc -march=native' asks gcc for the machine.
 
 --file gives the program the name of its dump, where COUNTERSINK_FILE at its start does not: a program \
 may start others with an empty environment, or elsewhere. The libraries of a program write to its file. In \
