@@ -58,7 +58,9 @@ fn part(shop: &Workshop, command: &[&str]) -> Option<String> {
     let all = arguments(shop, command);
     assert_eq!(all[..command.len()], *command);
     let part = all.iter().find_map(|argument| argument.strip_prefix("-fauto-profile="))?;
-    let helps = String::from_utf8(shop.tool_output(&["flags", "--optimise", "gcc"])).unwrap();
+    let machine = if all.iter().any(|argument| argument == "-mavx") { " -mavx" } else { "" };
+    let gcc = format!("gcc{machine}");
+    let helps = String::from_utf8(shop.tool_output(&["flags", "--optimise", &gcc])).unwrap();
     assert_eq!(all[command.len() + 1..].join(" "), helps.trim());
     assert!(part.starts_with(shop.path("parts").to_str().unwrap()), "{part}");
     Some(part.to_owned())
@@ -106,6 +108,9 @@ fn what_gets_a_profile() {
         Some(work.clone())
     );
     assert_eq!(part(&shop, &["-O2", "-x", "c", "-c", "work.c"]), Some(work.clone()));
+    if cfg!(target_arch = "x86_64") {
+        assert_eq!(part(&shop, &["-O2", "-mavx", "-c", "work.c"]), Some(work.clone()));
+    }
     assert!(!shop.path("x.d").exists(), "written by the preprocessor");
     shop.write("words", "-O2 '-DY=\"a b\"'\n-c work.c");
     assert_eq!(part(&shop, &["@words"]), Some(work.clone()));

@@ -70,7 +70,7 @@ impl Launch {
         let compiler = self.compiler()?;
         let (program, arguments) = (&self.command[compiler], &self.command[compiler + 1..]);
         let added = match Compilation::of(arguments) {
-            Some(compilation) => self.added(program, arguments, &compilation)?,
+            Some(compilation) => self.added(program, &compilation)?,
             None => Vec::new(),
         };
         let mut command = Command::new(&self.command[0]);
@@ -90,12 +90,7 @@ impl Launch {
     }
 
     /// The arguments that the compilation gets; none without functions in the profile.
-    fn added(
-        &self,
-        program: &OsString,
-        arguments: &[OsString],
-        compilation: &Compilation,
-    ) -> Result<Vec<OsString>> {
+    fn added(&self, program: &OsString, compilation: &Compilation) -> Result<Vec<OsString>> {
         let major = match &self.for_gcc {
             Some(choice) => gcc::known_major("--for-gcc", choice)?,
             None => gcc::major_of("launch", &named(program))?,
@@ -118,9 +113,7 @@ impl Launch {
         let Some(part) = whole.part(&lookups, rules, order)? else { return Ok(Vec::new()) };
         let mut added = OsString::from("-fauto-profile=");
         added.push(parts::put(&part, &folder)?);
-        let machine = arguments.iter().filter_map(|argument| argument.to_str());
-        let machine = machine.filter(|argument| argument.starts_with("-m")).map(str::to_owned);
-        let command = named(program).with(machine);
+        let command = named(program).with(compilation.machine.iter().cloned());
         let masked = major < 13 && gcc::has_masked_moves("launch:", &command)?;
         let helps = flags::with_profile(major, masked);
         Ok([added].into_iter().chain(helps.iter().map(OsString::from)).collect())

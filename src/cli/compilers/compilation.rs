@@ -16,6 +16,8 @@ pub struct Compilation {
     pub has_names_in_text: bool,
     /// Whether it is for LTO.
     pub lto: bool,
+    /// The arguments that choose the machine.
+    pub machine: Vec<String>,
     /// The arguments that print the preprocessed sources, if there are any others than those that follow.
     pub preprocessing: Option<Vec<OsString>>,
     /// Sources that are preprocessed already: gcc -E prints nothing for them.
@@ -124,7 +126,7 @@ impl Compilation {
     pub fn of(arguments: &[OsString]) -> Option<Self> {
         let arguments = expanded(arguments, 0);
         let (mut preprocessing, mut languages) = (Vec::new(), Vec::new());
-        let mut preprocessed = Vec::new();
+        let (mut preprocessed, mut machine) = (Vec::new(), Vec::new());
         let (mut chosen, mut is_optimised, mut lto) = (None, false, false);
         let mut rest = arguments.iter();
         while let Some(argument) = rest.next() {
@@ -152,6 +154,7 @@ impl Compilation {
                 option if option.starts_with("-flto") => lto = true,
                 "-fno-lto" => lto = false,
                 option if option.starts_with("-fmodules") => languages.push(Language::Other),
+                option if option.starts_with("-m") => machine.push(option.to_owned()),
                 option if option.starts_with('-') => {}
                 // A pipe would be empty when the compiler reads it.
                 _ if fs::metadata(argument).is_ok_and(|found| !found.is_file()) => return None,
@@ -176,7 +179,7 @@ impl Compilation {
         let has_text = |language: &Language| *language != Language::Other;
         let has_names_in_text = languages.iter().all(has_text);
         let preprocessing = languages.contains(&Language::C).then_some(preprocessing);
-        Some(Self { has_names_in_text, lto, preprocessing, preprocessed })
+        Some(Self { has_names_in_text, lto, machine, preprocessing, preprocessed })
     }
 }
 
@@ -282,6 +285,10 @@ mod tests {
         assert!(of("-O2 -flto=auto -c a.c").unwrap().lto);
         assert!(!of("-O2 -flto -fno-lto -c a.c").unwrap().lto);
         assert!(!of("-O2 -c a.c b.f90").unwrap().has_names_in_text);
+        assert_eq!(
+            of("-O2 -march=x86-64-v3 -c a.c -mavx").unwrap().machine,
+            ["-march=x86-64-v3", "-mavx"]
+        );
     }
 
     #[test]
