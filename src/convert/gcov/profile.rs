@@ -7,7 +7,7 @@
 //! * The timestamp is the time counter, the smallest of all copies.
 //! * Call targets stand at the line of the call where that line is certain, see `targets`.
 //!
-//! The profile has functions that were never executed, with zeros: that is known, too.
+//! The profile has functions that were never executed, with zeros for the lines of their own: that is known, too.
 
 use alloc::format;
 use alloc::string::String;
