@@ -98,6 +98,18 @@ fn the_object_is_that_of_the_whole_profile() {
     assert_eq!(names(&shop, "afdo").len(), 2);
 }
 
+/// gcc writes rules of make where this variable says. They are those of the compilation alone.
+#[test]
+fn rules_of_make_are_the_compiler_s() {
+    let shop = trained();
+    for source in ["work.c", "other.c"] {
+        let command = ["gcc", "-O2", "-c", source, "-o", "x.o"];
+        succeed(launcher(&shop, &command).env("DEPENDENCIES_OUTPUT", "ours.d"));
+        succeed(shop.command("gcc").args(&command[1..]).env("DEPENDENCIES_OUTPUT", "plain.d"));
+    }
+    assert_eq!(shop.read("ours.d"), shop.read("plain.d"));
+}
+
 #[test]
 fn what_gets_a_profile() {
     let shop = trained();

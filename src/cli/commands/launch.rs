@@ -114,8 +114,7 @@ impl Launch {
         let mut added = OsString::from("-fauto-profile=");
         added.push(parts::put(&part, &folder)?);
         let command = named(program).with(compilation.machine.iter().cloned());
-        let masked = major < 13 && gcc::has_masked_moves("launch:", &command)?;
-        let helps = flags::with_profile(major, masked);
+        let helps = flags::for_machine("launch:", major, &command)?;
         Ok([added].into_iter().chain(helps.iter().map(OsString::from)).collect())
     }
 }
@@ -124,11 +123,13 @@ impl Launch {
 fn identifiers_of(program: &OsString, compilation: &Compilation) -> Option<Identifiers> {
     let mut identifiers = Identifiers::default();
     if let Some(arguments) = &compilation.preprocessing {
-        let mut command = Command::new(program);
-        command.args(arguments).stdin(Stdio::null()).stderr(Stdio::null());
-        // They make the preprocessor write rules of make.
-        command.env_remove("DEPENDENCIES_OUTPUT").env_remove("SUNPRO_DEPENDENCIES");
-        let output = command.output().ok().filter(|output| output.status.success())?;
+        let mut command = named(program).preprocessor();
+        let output = command
+            .args(arguments)
+            .stderr(Stdio::null())
+            .output()
+            .ok()
+            .filter(|output| output.status.success())?;
         identifiers.add(&output.stdout);
     }
     for path in &compilation.preprocessed {

@@ -4,7 +4,7 @@ use std::env;
 use std::fmt;
 use std::io::{self, ErrorKind};
 use std::prelude::v1::*;
-use std::process::Command;
+use std::process::{Command, Stdio};
 
 use super::command_words;
 use crate::cli::terminal::error::{Error, Result};
@@ -65,6 +65,14 @@ impl CompilerCommand {
     pub fn command(&self) -> Command {
         let mut command = Command::new(&self.program);
         command.args(&self.arguments);
+        command
+    }
+
+    /// The command, for arguments with `-E`: without input, and without rules of make, which preprocessing may write.
+    pub fn preprocessor(&self) -> Command {
+        let mut command = self.command();
+        command.stdin(Stdio::null());
+        command.env_remove("DEPENDENCIES_OUTPUT").env_remove("SUNPRO_DEPENDENCIES");
         command
     }
 

@@ -39,15 +39,14 @@ pub fn known_major(option: &str, choice: &str) -> Result<u32> {
     Rules::for_gcc(major).map(|_| major).ok_or_else(|| unknown(option, major))
 }
 
-/// Whether a compiler has vector instructions that load and store some elements only: AVX or SVE. Its arguments choose
-/// the machine.
-pub fn has_masked_moves(option: &str, command: &CompilerCommand) -> Result<bool> {
-    let mut command_line = command.command();
-    command_line.args(["-dM", "-E", "-x", "c", "-"]).stdin(Stdio::null());
-    let output = command_line.output().map_err(|error| command.not_started(option, &error))?;
+/// Whether a compiler may have vector instructions that load and store some elements only: AVX or SVE. Its arguments
+/// choose the machine. One that does not tell its macros may have them.
+pub fn may_have_masked_moves(option: &str, command: &CompilerCommand) -> Result<bool> {
+    let output = command.preprocessor().args(["-dM", "-E", "-x", "c", "-"]).output();
+    let output = output.map_err(|error| command.not_started(option, &error))?;
     let macros = String::from_utf8_lossy(&output.stdout);
     let has = |name: &str| macros.lines().any(|line| line.split(' ').nth(1) == Some(name));
-    Ok(has("__AVX__") || has("__ARM_FEATURE_SVE"))
+    Ok(!output.status.success() || has("__AVX__") || has("__ARM_FEATURE_SVE"))
 }
 
 /// The major version in an option that names one, instead of a command.

@@ -94,7 +94,7 @@ impl Projecting<'_, '_> {
         let known = (self.starts, self.symbols);
         let facts = Facts::gather(function, flow, shown, known, rules, &mut memory.preheaders);
         let mut assignment = placement::place(&facts);
-        if reader.zeros == Zeros::OnesInLoops && flow.blocks.iter().any(|&count| count > 0) {
+        if reader.zeros == Zeros::OnesInLoops {
             assignment.raise_zeros_in_loops(function);
         }
         let mut projected = project(function, flow, &assignment, reader);
@@ -113,9 +113,7 @@ impl Projecting<'_, '_> {
         }
         Some(projected)
     }
-}
 
-impl Projecting<'_, '_> {
     /// A function that was never executed: zeros for its lines. All its blocks have that count, so no rule is asked.
     fn never_executed(&self, function: &Counted<'_>) -> Projected {
         let start = function.start();

@@ -77,11 +77,14 @@ impl CompilerFlags {
     pub fn chosen(&self, live: bool, rustc: bool) -> Result<Option<Vec<&'static str>>> {
         if let Some(choice) = &self.optimise {
             let major = gcc::known_major("--optimise", choice)?;
-            let masked = major < 13 && gcc::version(choice).is_none() && {
-                let command = CompilerCommand::new("--optimise", choice)?;
-                gcc::has_masked_moves("--optimise", &command)?
+            let flags = match gcc::version(choice) {
+                Some(_) => with_profile(major, false),
+                None => {
+                    let command = CompilerCommand::new("--optimise", choice)?;
+                    for_machine("--optimise", major, &command)?
+                }
             };
-            return Ok(Some(with_profile(major, masked).to_vec()));
+            return Ok(Some(flags.to_vec()));
         }
         if rustc {
             let what = "--threads is for gcc and clang; rustc has no such option";
@@ -110,6 +113,16 @@ pub const fn with_profile(major: u32, has_masked_moves: bool) -> &'static [&'sta
         13..=15 => &[NO_GUESSES],
         _ => &SINCE_16,
     }
+}
+
+/// The same flags for the machine that a command compiles for. Messages name the option.
+pub fn for_machine(
+    option: &str,
+    major: u32,
+    command: &CompilerCommand,
+) -> Result<&'static [&'static str]> {
+    let masked = major < 13 && gcc::may_have_masked_moves(option, command)?;
+    Ok(with_profile(major, masked))
 }
 
 /// All flags that [`with_profile`] may give.

@@ -15,7 +15,7 @@ use crate::cli::outcome::Outcome;
 use crate::cli::terminal::error::{Error, Result};
 use crate::cli::terminal::print;
 use compilation::CompilerFlags;
-pub use compilation::{all_with_profile, with_profile};
+pub use compilation::{all_with_profile, for_machine, with_profile};
 
 /// Print the flags that link the runtime into a program, or those of compilations
 ///
