@@ -5,7 +5,7 @@ use alloc::borrow::Cow;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use core::fmt;
+use core::{fmt, iter};
 
 use hashbrown::{HashMap, HashSet};
 
@@ -88,8 +88,8 @@ pub struct Group<'a> {
     pub kind: Kind,
     /// Positions that have blocks, by the index of the block.
     pub found: Vec<(SourcePosition, usize)>,
-    /// For each block: whether no position has its count. Empty until that is known.
-    pub is_open: Vec<bool>,
+    /// For each block: whether no position has its count; empty if all counts have one. `None` until that is known.
+    pub is_open: Option<Vec<bool>>,
     /// What the calls before the line tell, if that is not known of all copies.
     pub call_order: Option<Box<CallOrder>>,
 }
@@ -113,12 +113,12 @@ impl<'a> Group<'a> {
         positions: Cow<'a, [PositionEvidence]>,
         kind: Kind,
     ) -> Self {
-        Self { lines, positions, kind, found: Vec::new(), is_open: Vec::new(), call_order: None }
+        Self { lines, positions, kind, found: Vec::new(), is_open: None, call_order: None }
     }
 
     /// Whether no rule has given its positions blocks.
     pub const fn is_new(&self) -> bool {
-        self.is_open.is_empty()
+        self.is_open.is_none()
     }
 
     /// Whether its positions wait for blocks.
@@ -128,15 +128,12 @@ impl<'a> Group<'a> {
 
     /// Whether blocks are left without a position.
     pub fn is_any_open(&mut self) -> bool {
-        if self.is_new() {
-            self.is_open = vec![true; self.lines.len()];
-        }
-        self.is_open.contains(&true)
+        self.is_open.get_or_insert_with(|| vec![true; self.lines.len()]).contains(&true)
     }
 
     /// All blocks have positions now.
     pub fn close(&mut self) {
-        self.is_open = vec![false; self.lines.len()];
+        self.is_open = Some(Vec::new());
     }
 }
 
@@ -218,7 +215,9 @@ impl<'a> Assignment<'a> {
     pub fn lose_the_rest(&mut self, facts: &Facts<'_, '_>) {
         let mut placed: HashSet<Line> = self.placed.iter().map(PlacedPosition::line).collect();
         for group in &self.open.groups {
-            let with_others = group.lines.iter().zip(&group.is_open).filter(|(_, open)| !**open);
+            let Some(is_open) = &group.is_open else { continue };
+            let open = is_open.iter().copied().chain(iter::repeat(false));
+            let with_others = group.lines.iter().zip(open).filter(|(_, open)| !open);
             placed.extend(with_others.map(|(line, _)| *line));
         }
         let of_others: HashSet<_> = self.elsewhere.iter().map(|(at, _)| at.of).collect();

@@ -74,7 +74,7 @@ impl<'f, 'n> Facts<'f, 'n> {
         let (mut counts, mut tally) = (Vec::new(), Vec::new());
         // Both are in the order of files and lines.
         let (mut observations, mut first) = (self.observations, 0);
-        let (mut in_code, mut positions) = (Vec::new(), Vec::new());
+        let (mut in_code, mut positions) = (Vec::new(), Vec::with_capacity(observations.len()));
         let mut in_notes_only = Vec::new();
         for lines in self.lines.chunk_by(|a, b| (a.file, a.line) == (b.file, b.line)) {
             counts.clear();

@@ -6,7 +6,7 @@ use alloc::vec::Vec;
 use super::adjacency::Adjacency;
 use super::candidates::{Candidates, ListingView, Unit};
 use super::late::{CounterOwners, Late, NO_OWNER};
-use super::late_inline_cfg::{self, CfgMemory};
+use super::late_inline_cfg::{self, CfgMemory, Executions};
 use super::members::Members;
 use crate::placement::solve::counted::Counted;
 use crate::profile::{FileId, SymbolId};
@@ -176,10 +176,9 @@ impl ListingView<'_, '_, '_> {
         let counters = (counters, self.candidates.rules);
         let counts =
             late_inline_cfg::counts(place, self.listing, owners, members, counters, memory);
-        let blocks = &members.of_late[place as usize];
         let pieces = belongings.pieces.of(place);
-        let joins = self.joins(late, members, (blocks, counts), pieces);
-        let observations = observations((blocks, counts), &joins, pieces, belongings);
+        let joins = self.joins(late, members, counts, pieces);
+        let observations = observations(counts, &joins, pieces, belongings);
         let calls = belongings.calls.of(place);
         let sites = sites(late.function, calls, belongings);
         let calls = self.calls(place, calls, owners, belongings);
@@ -193,13 +192,13 @@ impl ListingView<'_, '_, '_> {
         &self,
         late: &Late,
         members: &Members,
-        (blocks, counts): (&[u32], &[Option<i64>]),
+        counts: Executions<'_>,
         pieces: &[Piece],
     ) -> Vec<u32> {
         let function = &self.candidates.functions[late.function as usize];
         let Ok(flow) = &function.flow else { return Vec::new() };
         let is_noted = |piece: &Piece| {
-            let count = counts[blocks.binary_search(&piece.block).ok()?]?;
+            let count = counts.of(piece.block)?;
             let file = self.unit.files[piece.file as usize]?;
             let mut lines = function.blocks_of(file, piece.line).iter();
             lines.find(|line| flow.blocks[line.block as usize] == count)
@@ -277,16 +276,15 @@ impl ListingView<'_, '_, '_> {
 
 /// Observations for the pieces of a late copy, whose blocks were executed that often. Some of them are joins.
 fn observations(
-    (blocks, counts): (&[u32], &[Option<i64>]),
+    counts: Executions<'_>,
     joins: &[u32],
     pieces: &[Piece],
     belongings: &Belongings,
 ) -> Vec<LocalObservation> {
-    let count = |block: u32| counts[blocks.binary_search(&block).ok()?];
     let observation = |piece: &Piece| {
         let Piece { block, copy, file, line, discriminator, instructions, before, .. } = *piece;
         let instance = belongings.instances[copy as usize];
-        let (count, before) = (count(block), before.and_then(count));
+        let (count, before) = (counts.of(block), before.and_then(|before| counts.of(before)));
         // The compiler merges code that is the same in several places. On some of the ways there, a jump is all that
         // is left of it.
         let count = count.filter(|_| !piece.is_jump);

@@ -11,7 +11,22 @@ use super::members::Members;
 use crate::placement::RuleSet;
 use crate::program::listing::{Increment, Listing};
 
-/// The executions of a late copy's blocks, in the order of the blocks. `counters` are those of its function.
+/// The executions of a late copy's blocks, as far as they are known.
+#[derive(Clone, Copy)]
+pub struct Executions<'m> {
+    nodes: &'m Nodes,
+    /// In the order of the copy's blocks.
+    counts: &'m [Option<i64>],
+}
+
+impl Executions<'_> {
+    /// Those of a block. Nothing is known of blocks that are not the copy's.
+    pub fn of(&self, block: u32) -> Option<i64> {
+        *self.counts.get(self.nodes.places[block as usize] as usize)?
+    }
+}
+
+/// The executions of a late copy's blocks. `counters` are those of its function.
 pub fn counts<'m>(
     place: u32,
     listing: &Listing,
@@ -19,7 +34,7 @@ pub fn counts<'m>(
     members: &Members,
     (counters, rules): (&[i64], RuleSet),
     memory: &'m mut CfgMemory,
-) -> &'m [Option<i64>] {
+) -> Executions<'m> {
     let blocks = &members.of_late[place as usize];
     let mut building = Building::new(listing, members, blocks, memory);
     building.add_insides(|block| {
@@ -28,7 +43,8 @@ pub fn counts<'m>(
     });
     building.connect();
     building.add_increments(owners.late[place as usize].function);
-    &memory.solver.executions(&memory.part, counters, rules)[..blocks.len()]
+    let CfgMemory { nodes, part, solver, .. } = memory;
+    Executions { nodes, counts: &solver.executions(part, counters, rules)[..blocks.len()] }
 }
 
 /// One after the other, the parts of listings use the same memory.

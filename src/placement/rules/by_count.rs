@@ -10,11 +10,10 @@
 //! [`Rule::Order`], which is an estimate: compilers mostly number the blocks of a line in the order in which they lay
 //! them out.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use super::long_lines::LongLine;
-use super::pairing::in_order;
+use super::pairing::Pairing;
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Group, Kind, Provenance};
 use crate::placement::facts::Facts;
@@ -22,32 +21,60 @@ use crate::placement::facts::position_evidence::{Count, PositionEvidence};
 
 /// Gives the positions of groups blocks.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
+    let mut memory = Memory::default();
     assignment.for_each_group(|assignment, group| {
         if group.is_waiting() {
-            pair(facts, assignment, group);
+            pair(facts, assignment, group, &mut memory);
         }
     });
 }
 
-fn pair(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Group<'_>) {
+/// Memory for one group after the other.
+#[derive(Default)]
+struct Memory {
+    /// The count of each block.
+    counts: Vec<i64>,
+    /// For each block: whether it has a position.
+    taken: Vec<bool>,
+    /// The counts of blocks whose positions are no estimates.
+    certain: Vec<i64>,
+    /// The counts of blocks that have a position.
+    of_positions: Vec<i64>,
+    pairing: Pairing,
+}
+
+fn pair(
+    facts: &Facts<'_, '_>,
+    assignment: &mut Assignment<'_>,
+    group: &mut Group<'_>,
+    memory: &mut Memory,
+) {
     let Group { lines, positions, kind, found, is_open, .. } = group;
-    let counts: Vec<i64> = lines.iter().map(|line| facts.count(line)).collect();
-    let (mut taken, mut certain) = (vec![false; lines.len()], Vec::new());
-    if let Kind::Shared(of_others) = kind {
-        taken = lines.iter().map(|line| of_others.contains(&line.block)).collect();
-    }
+    let Memory { counts, taken, certain, of_positions, pairing } = memory;
+    counts.clear();
+    counts.extend(lines.iter().map(|line| facts.count(line)));
+    let is_of_others =
+        |block| matches!(&*kind, Kind::Shared(of_others) if of_others.contains(&block));
+    taken.clear();
+    taken.extend(lines.iter().map(|line| is_of_others(line.block)));
+    certain.clear();
     let several = positions.iter().any(|position| position.at.instance != positions[0].at.instance);
-    let blocks = Greatest::of(&counts);
+    let blocks = Greatest::of(counts);
     let are_certain = are_certain(positions, blocks);
-    let mut long = LongLine::new(positions.len(), &counts);
+    let mut long = LongLine::new(positions.len(), counts);
+    found.reserve(positions.len());
     let mut give = |positions: &[PositionEvidence]| {
         let hint = facts.hints.get(positions[0].at.instance as usize).copied().flatten();
+        let of_long: Vec<_>;
         let found_blocks = match &mut long {
-            None => in_order(positions, &counts, hint, several.then_some(&*taken)),
-            Some(long) => long.take(positions, hint).into_iter().map(Some).collect(),
+            None => pairing.in_order(positions, counts, hint, several.then_some(&*taken)),
+            Some(long) => {
+                of_long = long.take(positions, hint).into_iter().map(Some).collect();
+                &of_long
+            }
         };
         for (position, block) in positions.iter().zip(found_blocks) {
-            let Some(block) = block else { continue };
+            let Some(block) = *block else { continue };
             let how = position.how(blocks, are_certain);
             if !facts.rules.has(how.0) {
                 continue;
@@ -65,15 +92,18 @@ fn pair(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Grou
         false => give(positions),
     }
     // For the compiler, blocks with the same count may be the same.
-    let of_positions = taken.iter().zip(&counts).filter(|(taken, _)| **taken);
-    let mut of_positions: Vec<i64> = of_positions.map(|(_, &count)| count).collect();
+    of_positions.clear();
+    let of_taken = taken.iter().zip(&*counts).filter(|(taken, _)| **taken);
+    of_positions.extend(of_taken.map(|(_, &count)| count));
     of_positions.sort_unstable();
-    is_open.extend(counts.iter().map(|count| of_positions.binary_search(count).is_err()));
+    let has_none = |count: &i64| of_positions.binary_search(count).is_err();
+    let is_any_open = counts.iter().any(has_none);
+    *is_open = Some(if is_any_open { counts.iter().map(has_none).collect() } else { Vec::new() });
     if !are_certain {
         certain.sort_unstable();
         let shares = |block: &usize| {
             !taken[*block]
-                && !is_open[*block]
+                && !has_none(&counts[*block])
                 && certain.binary_search(&counts[*block]).is_err()
                 && facts.has_block(&lines[*block])
         };

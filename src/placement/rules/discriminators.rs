@@ -51,7 +51,7 @@ pub fn in_copy(
 }
 
 fn estimate(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &Group<'_>) {
-    let Group { lines, positions, kind, found, is_open, .. } = group;
+    let Group { lines, positions, kind, found, is_open: Some(is_open), .. } = group else { return };
     let several = positions.iter().any(|position| position.at.instance != positions[0].at.instance);
     let instance = positions[0].at.instance;
     let own = || found.iter().filter(|(at, _)| at.instance == instance);

@@ -1,15 +1,15 @@
 //! Finds blocks for the positions of a line that has very many of both, such as a function with thousands of
 //! inlined copies.
 //!
-//! [`in_order`] compares each position of a copy with each block. Here it sees a few positions at once, and only blocks
-//! that may suit them. Known counts are found as there; where counts leave doubt, an order across many positions
+//! [`Pairing::in_order`] compares each position of a copy with each block. Here it sees a few positions at once, and
+//! only blocks that may suit them. Known counts are found as there; where counts leave doubt, an order across many positions
 //! may be missed.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
 use alloc::vec::Vec;
 
-use super::pairing::in_order;
+use super::pairing::Pairing;
 use crate::placement::facts::is_long;
 use crate::placement::facts::position_evidence::{Count, PositionEvidence};
 
@@ -42,13 +42,14 @@ impl<'c> LongLine<'c> {
     /// The index of each position's block, for the positions of a copy. Takes these blocks.
     pub fn take(&mut self, positions: &[PositionEvidence], hint: Option<i64>) -> Vec<usize> {
         let mut found = Vec::with_capacity(positions.len());
+        let mut pairing = Pairing::default();
         for positions in positions.chunks(AT_ONCE) {
             let blocks = self.suitable(positions, hint);
             let counts: Vec<i64> = blocks.iter().map(|&block| self.counts[block]).collect();
             let taken: Vec<bool> = blocks.iter().map(|block| !self.free.contains(block)).collect();
             let first = found.len();
-            let places = in_order(positions, &counts, hint, Some(&taken));
-            found.extend(places.into_iter().flatten().map(|place| blocks[place]));
+            let places = pairing.in_order(positions, &counts, hint, Some(&taken));
+            found.extend(places.iter().flatten().map(|&place| blocks[place]));
             for &block in &found[first..] {
                 self.free.remove(&block);
                 self.free_by_count.remove(&(self.counts[block], block));
@@ -116,8 +117,9 @@ mod tests {
                 ],
             };
             let found = line.take(&positions, Some(count));
-            let in_short = in_order(&positions, &counts, Some(count), Some(&taken));
-            let in_short: Vec<usize> = in_short.into_iter().flatten().collect();
+            let mut pairing = Pairing::default();
+            let in_short = pairing.in_order(&positions, &counts, Some(count), Some(&taken));
+            let in_short: Vec<usize> = in_short.iter().copied().flatten().collect();
             let counts_of =
                 |found: &[usize]| found.iter().map(|&at| counts[at]).collect::<Vec<_>>();
             assert_eq!(counts_of(&found), counts_of(&in_short), "copy {copy}");

@@ -11,7 +11,7 @@
 use alloc::vec::Vec;
 
 use super::by_count::{Greatest, are_certain};
-use super::pairing::in_order;
+use super::pairing::Pairing;
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Provenance};
 use crate::placement::facts::Facts;
@@ -21,6 +21,7 @@ use crate::placement::observe::SourcePosition;
 
 /// Numbers the blocks of lines that the code hardly shows.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
+    let mut pairing = Pairing::default();
     assignment.for_each_group(|assignment, group| {
         let (positions, lines) = (group.positions.len(), group.lines.len());
         let is_its = group.is_waiting()
@@ -32,7 +33,7 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
         let counts: Vec<i64> = group.lines.iter().map(|line| facts.count(line)).collect();
         let blocks = Greatest::of(&counts);
         let are_certain = are_certain(&group.positions, blocks);
-        let shown = in_order(&group.positions, &counts, None, None);
+        let shown = pairing.in_order(&group.positions, &counts, None, None);
         for (place, line) in group.lines.iter().enumerate() {
             let at = numbered(group.positions[0].at, place);
             let position = shown.iter().position(|&block| block == Some(place));

@@ -2,7 +2,6 @@
 //!
 //! Compilers mostly number the blocks of a line in the order in which they lay them out.
 
-use alloc::vec;
 use alloc::vec::Vec;
 
 use crate::placement::facts::position_evidence::{Count, PositionEvidence};
@@ -26,51 +25,64 @@ const TAKEN: u32 = 3;
 /// Cost of taking the count of some of a position's instructions for that of all.
 const PARTIAL: u32 = 1;
 
-/// The index of each position's block, for the positions of a copy. As many positions as possible get blocks with the
-/// counts that the observations say. Then positions and blocks stay in the same order, one block for each position.
-/// A hidden position may get none.
-pub fn in_order(
-    positions: &[PositionEvidence],
-    counts: &[i64],
-    hint: Option<i64>,
-    taken: Option<&[bool]>,
-) -> Vec<Option<usize>> {
-    let blocks = counts.len();
-    // Other copies have the other blocks.
-    let skipped = if taken.is_some() { 0 } else { SKIPPED };
-    let of_others = |block: usize| match taken {
-        Some(taken) if taken[block] => TAKEN,
-        _ => 0,
-    };
-    // For each position and block.
-    let mut steps: Vec<CheapestTo> = Vec::with_capacity(positions.len() * blocks);
-    for position in positions {
-        let cost = |block: usize| position.mismatch(counts[block], hint) + of_others(block);
-        add_steps(&mut steps, position.is_hidden, blocks, skipped, cost);
-    }
-    let mut found = vec![None; positions.len()];
-    let last = |place: usize| {
-        let cost = |&block: &usize| {
-            steps[place * blocks + block].cost + skipped * (blocks - 1 - block) as u32
+/// Pairs the positions and blocks of one line after the other, in the same memory.
+#[derive(Default)]
+pub struct Pairing {
+    /// For each position and block.
+    steps: Vec<CheapestTo>,
+    found: Vec<Option<usize>>,
+}
+
+impl Pairing {
+    /// The index of each position's block, for the positions of a copy. As many positions as possible get blocks with
+    /// the counts that the observations say. Then positions and blocks stay in the same order, one block for each
+    /// position. A hidden position may get none.
+    pub fn in_order(
+        &mut self,
+        positions: &[PositionEvidence],
+        counts: &[i64],
+        hint: Option<i64>,
+        taken: Option<&[bool]>,
+    ) -> &[Option<usize>] {
+        let blocks = counts.len();
+        // Other copies have the other blocks.
+        let skipped = if taken.is_some() { 0 } else { SKIPPED };
+        let of_others = |block: usize| match taken {
+            Some(taken) if taken[block] => TAKEN,
+            _ => 0,
         };
-        (0..blocks).min_by_key(cost).unwrap_or(0)
-    };
-    let mut block = if positions.is_empty() { 0 } else { last(positions.len() - 1) };
-    for place in (0..positions.len()).rev() {
-        let step = steps[place * blocks + block];
-        found[place] = step.takes.then_some(block);
-        block = step.before;
-    }
-    for (position, block) in positions.iter().zip(&mut found) {
-        // A known count holds in any order.
-        if let (Count::Exactly(count), Some(block)) = (position.count, block)
-            && counts[*block] != count
-            && !position.others.contains(counts[*block])
-        {
-            *block = counts.iter().position(|&other| other == count).unwrap_or(*block);
+        let Self { steps, found } = self;
+        steps.clear();
+        steps.reserve(positions.len() * blocks);
+        for position in positions {
+            let cost = |block: usize| position.mismatch(counts[block], hint) + of_others(block);
+            add_steps(steps, position.is_hidden, blocks, skipped, cost);
         }
+        found.clear();
+        found.resize(positions.len(), None);
+        let last = |place: usize| {
+            let cost = |&block: &usize| {
+                steps[place * blocks + block].cost + skipped * (blocks - 1 - block) as u32
+            };
+            (0..blocks).min_by_key(cost).unwrap_or(0)
+        };
+        let mut block = if positions.is_empty() { 0 } else { last(positions.len() - 1) };
+        for place in (0..positions.len()).rev() {
+            let step = steps[place * blocks + block];
+            found[place] = step.takes.then_some(block);
+            block = step.before;
+        }
+        for (position, block) in positions.iter().zip(&mut *found) {
+            // A known count holds in any order.
+            if let (Count::Exactly(count), Some(block)) = (position.count, block)
+                && counts[*block] != count
+                && !position.others.contains(counts[*block])
+            {
+                *block = counts.iter().position(|&other| other == count).unwrap_or(*block);
+            }
+        }
+        found
     }
-    found
 }
 
 /// The cheapest assignment of the positions up to one to the blocks up to one.
@@ -147,6 +159,8 @@ impl PositionEvidence {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::*;
     use crate::placement::observe::{Observation, SourcePosition};
 
@@ -157,7 +171,9 @@ mod tests {
         hint: Option<i64>,
         taken: Option<&[bool]>,
     ) -> Vec<usize> {
-        in_order(positions, counts, hint, taken).into_iter().map(Option::unwrap).collect()
+        let mut pairing = Pairing::default();
+        let found = pairing.in_order(positions, counts, hint, taken);
+        found.iter().copied().map(Option::unwrap).collect()
     }
 
     /// Known executions decide first, then the order of the other positions.
@@ -197,8 +213,10 @@ mod tests {
         let exactly = |place, count| PositionEvidence::made(place, Count::Exactly(count));
         let hidden = PositionEvidence::hidden(PositionEvidence::made(1, Count::Unknown).at);
         let positions = [exactly(0, 10), hidden, exactly(2, 10)];
-        assert_eq!(in_order(&positions, &[10, 3, 10], None, None), [Some(0), Some(1), Some(2)]);
-        assert_eq!(in_order(&positions, &[10, 10], None, None), [Some(0), None, Some(1)]);
+        let mut pairing = Pairing::default();
+        let mut of = |counts: &[i64]| pairing.in_order(&positions, counts, None, None).to_vec();
+        assert_eq!(of(&[10, 3, 10]), [Some(0), Some(1), Some(2)]);
+        assert_eq!(of(&[10, 10]), [Some(0), None, Some(1)]);
     }
 
     /// `if (..) a; else b;` on one line, with a macro around it. The compiler merged the ends of both branches:

@@ -42,7 +42,7 @@ fn give(facts: &Facts<'_, '_>, assignment: &mut Assignment<'_>, group: &mut Grou
     let entered: HashSet<i64> =
         silent.iter().filter_map(|&instance| facts.entered[instance as usize]).collect();
     let mut given = Vec::new();
-    for (line, open) in group.lines.iter().zip(&mut group.is_open) {
+    for (line, open) in group.lines.iter().zip(group.is_open.iter_mut().flatten()) {
         if *open && entered.contains(&facts.count(line)) {
             *open = false;
             given.push(*line);

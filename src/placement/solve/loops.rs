@@ -3,9 +3,10 @@
 use alloc::vec;
 use alloc::vec::Vec;
 
-use petgraph::algo::kosaraju_scc;
 use petgraph::graph::{DiGraph, NodeIndex};
+use petgraph::visit::{Dfs, DfsPostOrder, Reversed, VisitMap};
 
+use super::flow::EXIT;
 use crate::formats::gcno::Arc;
 
 /// Deepest level of loops to look into.
@@ -61,21 +62,56 @@ fn each(blocks: u32, arcs: &[Arc], mut look: impl FnMut(&[u32]) -> bool) {
 
 /// The outermost loops within other loops.
 fn inside(loop_of: &[Option<usize>], arcs: &[Arc]) -> Vec<Vec<u32>> {
-    let mut graph = DiGraph::<u32, ()>::with_capacity(loop_of.len(), arcs.len());
-    let node = |(block, of): (usize, &Option<usize>)| of.map(|_| graph.add_node(block as u32));
-    let nodes: Vec<Option<NodeIndex>> = loop_of.iter().enumerate().map(node).collect();
-    for arc in arcs.iter().filter(|arc| !arc.is_fake()) {
-        let [from, to] = [arc.source, arc.destination].map(|block| block as usize);
-        if let (Some(source), Some(destination)) = (nodes[from], nodes[to])
-            && loop_of[from] == loop_of[to]
-        {
+    let loop_of_block = |block: u32| loop_of[block as usize];
+    let stays = |arc: &&Arc| {
+        let of = loop_of_block(arc.source);
+        let is_way_on = !arc.is_fake() && arc.destination != EXIT;
+        is_way_on && of.is_some() && of == loop_of_block(arc.destination)
+    };
+    // The first block of a loop is the destination of an arc that leads back, and the last one is the source of one.
+    let leads_back = |arc: &&Arc| arc.destination <= arc.source;
+    let back = || arcs.iter().filter(stays).filter(leads_back);
+    let Some(first) = back().map(|arc| arc.destination).min() else { return Vec::new() };
+    let last = back().map(|arc| arc.source).max().unwrap_or(first);
+    let mut graph = DiGraph::<u32, ()>::with_capacity((last - first) as usize + 1, arcs.len());
+    let node = |block| loop_of_block(block).map(|_| graph.add_node(block));
+    let nodes: Vec<Option<NodeIndex>> = (first..=last).map(node).collect();
+    let node = |block: u32| *nodes.get(block.checked_sub(first)? as usize)?;
+    for arc in arcs.iter().filter(stays) {
+        if let (Some(source), Some(destination)) = (node(arc.source), node(arc.destination)) {
             graph.add_edge(source, destination, ());
         }
     }
-    let is_loop =
-        |nodes: &Vec<NodeIndex>| nodes.len() > 1 || graph.contains_edge(nodes[0], nodes[0]);
-    let loops = kosaraju_scc(&graph).into_iter().filter(is_loop);
-    loops.map(|nodes| nodes.into_iter().map(|node| graph[node]).collect()).collect()
+    strongly_connected(&graph)
+}
+
+/// The strongly connected components that are loops, by Kosaraju's algorithm. petgraph's own function allocates memory
+/// for each block that is no loop, too: nearly all of them.
+fn strongly_connected(graph: &DiGraph<u32, ()>) -> Vec<Vec<u32>> {
+    let mut finished = Vec::with_capacity(graph.node_count());
+    let mut backwards = DfsPostOrder::empty(graph);
+    for node in graph.node_indices() {
+        backwards.move_to(node);
+        while let Some(node) = backwards.next(Reversed(graph)) {
+            finished.push(node);
+        }
+    }
+    let (mut loops, mut component) = (Vec::new(), Vec::new());
+    let mut forwards = Dfs::empty(graph);
+    for node in finished.into_iter().rev() {
+        if forwards.discovered.is_visited(&node) {
+            continue;
+        }
+        component.clear();
+        forwards.move_to(node);
+        while let Some(node) = forwards.next(graph) {
+            component.push(graph[node]);
+        }
+        if component.len() > 1 || graph.contains_edge(node, node) {
+            loops.push(component.clone());
+        }
+    }
+    loops
 }
 
 #[cfg(test)]
