@@ -8,12 +8,13 @@ pub trait Workers {
     fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R>;
 
     /// Passes the results of `work` for each item to `take`, in the order of the items. There may be work on the next
-    /// items meanwhile. Work on one item after the other uses the same memory.
-    fn pass<T: Send, R: Send, M: Default + Send>(
+    /// items meanwhile. Work on one item after the other uses the same memory. A result may be written over one that was
+    /// taken, so that nobody frees what another worker has allocated.
+    fn pass<T: Send, R: Default + Send, M: Default + Send>(
         &self,
         items: impl Iterator<Item = T> + Send,
-        work: impl Fn(T, &mut M) -> R + Sync,
-        take: impl FnMut(R) + Send,
+        work: impl Fn(T, &mut M, &mut R) + Sync,
+        take: impl FnMut(&mut R) + Send,
     );
 }
 
@@ -26,13 +27,16 @@ impl Workers for Alone {
         items.iter().map(work).collect()
     }
 
-    fn pass<T: Send, R: Send, M: Default + Send>(
+    fn pass<T: Send, R: Default + Send, M: Default + Send>(
         &self,
         items: impl Iterator<Item = T> + Send,
-        work: impl Fn(T, &mut M) -> R + Sync,
-        take: impl FnMut(R) + Send,
+        work: impl Fn(T, &mut M, &mut R) + Sync,
+        mut take: impl FnMut(&mut R) + Send,
     ) {
-        let mut memory = M::default();
-        items.map(|item| work(item, &mut memory)).for_each(take);
+        let (mut memory, mut result) = (M::default(), R::default());
+        for item in items {
+            work(item, &mut memory, &mut result);
+            take(&mut result);
+        }
     }
 }

@@ -10,7 +10,7 @@ use plotters::prelude::*;
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const SIZE: (u32, u32) = (960, 560);
+const SIZE: (u32, u32) = (1200, 600);
 
 /// Of the variants, in their order.
 const COLOURS: [RGBColor; 2] = [RGBColor(176, 176, 176), RGBColor(31, 111, 180)];
@@ -86,6 +86,7 @@ fn draw_compiler(
     chart
         .configure_mesh()
         .disable_x_mesh()
+        .x_labels(lines.len())
         .y_labels(8)
         .light_line_style(TRANSPARENT)
         .x_label_formatter(&name)

@@ -41,24 +41,26 @@ impl Workers for Cores {
         items.par_iter().with_max_len(AT_ONCE).map(&work).collect()
     }
 
-    fn pass<T: Send, R: Send, M: Default + Send>(
+    fn pass<T: Send, R: Default + Send, M: Default + Send>(
         &self,
         mut items: impl Iterator<Item = T> + Send,
-        work: impl Fn(T, &mut M) -> R + Sync,
-        mut take: impl FnMut(R) + Send,
+        work: impl Fn(T, &mut M, &mut R) + Sync,
+        mut take: impl FnMut(&mut R) + Send,
     ) {
         let pool = Pool::default();
-        let work = |item| work(item, &mut *pool.lend(M::default));
+        let work = |(item, result): (T, &mut R)| work(item, &mut *pool.lend(M::default), result);
         // One of the cores goes through the batches, so that handing over work wakes nobody up.
         rayon::scope(|_| {
-            let mut last: Vec<R> = Vec::new();
+            let (mut last, mut next): (Vec<R>, Vec<R>) = (Vec::new(), Vec::new());
             loop {
                 let batch: Vec<T> = items.by_ref().take(TAKEN_AT_ONCE).collect();
                 if batch.is_empty() {
-                    return last.into_iter().for_each(take);
+                    return last.iter_mut().for_each(take);
                 }
-                let work = || batch.into_par_iter().with_max_len(1).map(&work).collect();
-                (last, ()) = rayon::join(work, || last.into_iter().for_each(&mut take));
+                next.resize_with(batch.len(), R::default);
+                let batch = batch.into_par_iter().zip(&mut next).with_max_len(1);
+                rayon::join(|| batch.for_each(&work), || last.iter_mut().for_each(&mut take));
+                core::mem::swap(&mut last, &mut next);
             }
         });
     }

@@ -134,17 +134,16 @@ impl Conversion {
             symbols: &symbols,
             wanted,
         };
-        let project = |(place, mut evidence): (usize, Evidence), memory: &mut _| {
-            let projected = known.function(place, &evidence, memory);
-            evidence.keep_sites();
-            (place, evidence, projected)
+        let project = |place: usize, memory: &mut _, projected: &mut _| {
+            known.function(place, &evidence[place], memory, projected);
         };
         let mut callees = Callees::new(program, &symbols);
-        let take = |(place, evidence, projected): (usize, _, _)| {
-            let seen = (&evidence, has_code);
+        let take = |projected: &mut Projected| {
+            let place = projected.place;
+            let seen = (&evidence[place], has_code);
             self.function(&functions[place], seen, projected, &starts, &mut callees);
         };
-        workers.pass(evidence.into_iter().enumerate(), project, take);
+        workers.pass(0..functions.len(), project, take);
         let names = callees.names();
         symbols.add(names);
         (self.profile.symbols, self.starts) = (symbols, starts);
@@ -207,7 +206,7 @@ impl Conversion {
         &mut self,
         function: &Counted<'_>,
         (evidence, has_code): (&Evidence, bool),
-        projected: Option<Projected>,
+        projected: &mut Projected,
         starts: &Starts,
         callees: &mut Callees<'_, impl ProgramReader>,
     ) {
@@ -223,16 +222,15 @@ impl Conversion {
                 return;
             }
         };
-        let Some(mut projected) = projected else { return };
         self.statistics.faults.append(&mut projected.faults);
         self.statistics.explanations.append(&mut projected.explanations);
         self.statistics.functions += function.views.len();
         self.statistics.counters += function.views.len() * function.counters.len();
         self.statistics.functions_mended += usize::from(flow.mended);
         self.head(function, flow);
-        self.credit(function.symbol, &projected);
-        self.account(function.symbol, &projected);
-        self.calls.add(function.symbol, function.size(), projected.calls);
+        self.credit(function.symbol, projected);
+        self.account(function.symbol, projected);
+        self.calls.add(function.symbol, function.size(), &mut projected.calls);
         self.sites().add((function, flow), (evidence, has_code), starts, callees);
     }
 

@@ -53,11 +53,15 @@ pub struct Projecting<'m, 'n> {
 pub struct FunctionMemory {
     observations: Observations,
     preheaders: preheaders::LoopMemory,
+    projection: Projection,
+    estimates: Vec<(Line, Estimate)>,
 }
 
 /// What a function's lines say.
 #[derive(Default)]
 pub struct Projected {
+    /// Index of the function.
+    pub place: usize,
     /// Counts by their places.
     pub credited: Credits,
     /// Executions of lines without a place.
@@ -76,19 +80,35 @@ pub struct Projected {
     pub explanations: Vec<Explanation>,
 }
 
+impl Projected {
+    /// Turns to a function, and keeps the memory.
+    fn start(&mut self, place: usize) {
+        self.place = place;
+        (self.executions, self.estimated) = Default::default();
+        self.credited.clear();
+        self.lost.clear();
+        self.calls.clear();
+        self.estimates.clear();
+        self.faults.clear();
+        self.explanations.clear();
+    }
+}
+
 impl Projecting<'_, '_> {
-    /// What a function's counters add to the profile; nothing if they contradict each other.
+    /// Finds what a function's counters add to the profile: nothing if they contradict each other.
     pub fn function(
         &self,
         place: usize,
         evidence: &Evidence,
         memory: &mut FunctionMemory,
-    ) -> Option<Projected> {
+        projected: &mut Projected,
+    ) {
         let Wanted { reader, rules, details, check: wants_check, line } = self.wanted;
         let function = &self.functions[place];
-        let flow = function.flow.as_ref().ok()?;
+        projected.start(place);
+        let Ok(flow) = &function.flow else { return };
         if !function.has_run() {
-            return Some(self.never_executed(function));
+            return self.never_executed(function, projected);
         }
         let shown = (&*evidence.instances, memory.observations.of(evidence, rules));
         let known = (self.starts, self.symbols);
@@ -97,7 +117,9 @@ impl Projecting<'_, '_> {
         if reader.zeros == Zeros::OnesInLoops {
             assignment.raise_zeros_in_loops(function);
         }
-        let mut projected = project(function, flow, &assignment, reader);
+        let FunctionMemory { projection, estimates: of_lines, .. } = memory;
+        assignment.project(function, reader, projection, &mut projected.credited);
+        account(function, flow, &assignment, projection, (of_lines, projected));
         if details {
             projected.estimates = estimates(&assignment);
         }
@@ -111,60 +133,53 @@ impl Projecting<'_, '_> {
             let (functions, addresses) = (self.functions, self.addresses);
             projected.calls = calls(function, evidence, &assignment, functions, addresses, reader);
         }
-        Some(projected)
     }
 
     /// A function that was never executed: zeros for its lines. All its blocks have that count, so no rule is asked.
-    fn never_executed(&self, function: &Counted<'_>) -> Projected {
+    fn never_executed(&self, function: &Counted<'_>, projected: &mut Projected) {
         let start = function.start();
         let own = function.lines.iter().filter(|line| {
             line.file == function.file && (start..=function.notes.end_line).contains(&line.line)
         });
         let zero = |line| Credit { position: Position::line(line), count: 0, is_estimate: false };
         let offsets = own.map(|line| line.line - start).take_while(|&line| line <= 0xffff);
-        let mut zeros: Vec<Credit> = offsets.map(zero).collect();
-        zeros.dedup();
-        let explanations =
-            self.wanted.line.map(|line| never_executed(line, function, self.symbols));
-        Projected {
-            credited: Credits::of(function.symbol, zeros),
-            explanations: explanations.unwrap_or_default(),
-            ..Projected::default()
+        projected.credited.fill(function.symbol, offsets.map(zero));
+        if let Some(line) = self.wanted.line {
+            projected.explanations = never_executed(line, function, self.symbols);
         }
     }
 }
 
-/// What an assignment says to a reader.
-fn project(
+/// Finds which executions of a function are estimates and which are lost. Lines of other functions get their counts here.
+fn account(
     function: &Counted<'_>,
     flow: &Flow,
     assignment: &Assignment<'_>,
-    reader: Reader,
-) -> Projected {
-    let Projection { mut credits, unanswered, needed } = assignment.project(function, reader);
+    Projection { unanswered, needed, .. }: &Projection,
+    (estimates, projected): (&mut Vec<(Line, Estimate)>, &mut Projected),
+) {
     let counts = |line: &Line| flow.blocks[line.block as usize].max(0) as u64;
-    let executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
+    projected.executions = function.lines.iter().map(counts).fold(0, u64::saturating_add);
     let of_placed =
         assignment.placed.iter().filter_map(|placed| Some((placed.line(), Estimate::of(placed)?)));
     let of_needed = needed.iter().map(|&line| (line, Estimate::SharedLine));
     let of_sharing = assignment.sharing.iter().map(|&line| (line, Estimate::Order));
-    let mut estimates: Vec<(Line, Estimate)> =
-        of_placed.chain(of_sharing).chain(of_needed).collect();
+    estimates.clear();
+    estimates.extend(of_placed.chain(of_sharing).chain(of_needed));
     estimates.sort_unstable();
     estimates.dedup_by_key(|(line, _)| *line);
     estimates.retain(|(line, _)| unanswered.binary_search(line).is_err());
-    let mut estimated = Estimated::default();
-    for (line, how) in &estimates {
-        estimated.add(*how, counts(line));
+    for (line, how) in estimates {
+        projected.estimated.add(*how, counts(line));
     }
     for &(Elsewhere { symbol: function, line, .. }, count) in &assignment.elsewhere {
-        credits.push(function, Credit { position: Position::line(line), count, is_estimate: true });
-        estimated.add(Estimate::Elsewhere, count);
+        let credit = Credit { position: Position::line(line), count, is_estimate: true };
+        projected.credited.push(function, credit);
+        projected.estimated.add(Estimate::Elsewhere, count);
     }
     let unanswered = unanswered.iter().map(|line| (*line, counts(line), Lost::NoCommonCount));
     let lost = assignment.lost.iter().copied().chain(unanswered).filter(|&(_, count, _)| count > 0);
-    let lost: Vec<(Line, u64, Lost)> = lost.collect();
-    Projected { credited: credits, lost, executions, estimated, ..Projected::default() }
+    projected.lost.extend(lost);
 }
 
 /// The positions of a function whose place was inferred: function and line there, how, and executions.

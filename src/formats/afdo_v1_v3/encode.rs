@@ -85,7 +85,7 @@ fn encode_any(
     let summary = of_whole.map(|whole| &whole.summary);
     let bytes = writer.file(rules, summary, workers);
     // Giving back the memory of many small parts takes long, too.
-    workers.pass(profile.functions.into_iter(), |f, (): &mut ()| drop(f), |()| {});
+    workers.pass(profile.functions.into_iter(), |f, (): &mut (), (): &mut ()| drop(f), |()| {});
     Ok(Encoded { bytes, dropped, targets, mixed })
 }
 

@@ -146,7 +146,26 @@ fn may_be_called(assembler: &[u8], source: &[u8]) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use alloc::vec;
+
     use super::*;
+
+    /// Code is read if its function was executed or has no counters, or if a function inlined there was executed.
+    #[test]
+    fn code_that_may_have_run() {
+        let new = Candidates::new(&[], &Symbols::default(), RuleSet::ALL);
+        let candidates = Candidates { have_run: vec![true, false], ..new };
+        let functions = vec![vec![0], vec![1], vec![], vec![1, 0]];
+        let unit = Unit { files: vec![], functions, file_of: vec![] };
+        let (executed, not_executed, without_counters, either) =
+            (Some(0), Some(1), Some(2), Some(3));
+        let may_have_run = |copies: &[Option<u32>]| candidates.may_have_run(&unit, copies);
+        assert!(may_have_run(&[executed]) && may_have_run(&[executed, not_executed]));
+        assert!(may_have_run(&[without_counters]) && may_have_run(&[None]));
+        assert!(may_have_run(&[either]) && may_have_run(&[not_executed, executed]));
+        assert!(!may_have_run(&[not_executed]));
+        assert!(!may_have_run(&[not_executed, without_counters, None, not_executed]));
+    }
 
     #[test]
     fn names_of_functions_that_the_compiler_made() {

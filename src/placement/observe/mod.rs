@@ -45,19 +45,6 @@ pub struct Evidence {
     pub calls: Vec<(Callee, SourcePosition)>,
 }
 
-impl Evidence {
-    /// Forgets what does not matter for the function's sites.
-    pub fn keep_sites(&mut self) {
-        let (instances, sites) =
-            (core::mem::take(&mut self.instances), core::mem::take(&mut self.sites));
-        *self = if sites.is_empty() {
-            Self::default()
-        } else {
-            Self { instances, sites, ..Self::default() }
-        };
-    }
-}
-
 /// The observations of one function after the other, in the same memory.
 #[derive(Debug, Default)]
 pub struct Observations {

@@ -114,15 +114,15 @@ pub struct Calls {
 }
 
 impl Calls {
-    /// Adds a function: its size and the calls in it.
-    pub fn add(&mut self, function: SymbolId, size: u32, calls: Vec<KnownCall>) {
+    /// Adds a function: its size and the calls in it, which it takes.
+    pub fn add(&mut self, function: SymbolId, size: u32, calls: &mut Vec<KnownCall>) {
         let known = self.sizes.entry(function).or_default();
         *known = size.max(*known);
-        for call in &calls {
+        for call in &*calls {
             *self.calls_of.entry(call.callee).or_default() += 1;
         }
         let all = self.by_caller.entry(function).or_default();
-        for call in calls {
+        for call in calls.drain(..) {
             let is_it =
                 |known: &&mut KnownCall| (&known.place, known.callee) == (&call.place, call.callee);
             match all.iter_mut().find(is_it) {

@@ -15,7 +15,6 @@ mod shared_lines;
 #[cfg(feature = "cli")]
 pub mod v4;
 
-use alloc::vec;
 use alloc::vec::Vec;
 use core::ops::Range;
 
@@ -83,6 +82,13 @@ struct OfCopy {
 }
 
 impl Credits {
+    /// Forgets all of them, and keeps the memory.
+    pub fn clear(&mut self) {
+        self.copies.clear();
+        self.within.clear();
+        self.counts.clear();
+    }
+
     /// Adds a count of a function's own.
     pub fn push(&mut self, function: SymbolId, credit: Credit) {
         let (within, counts) = (self.within.len(), self.counts.len());
@@ -91,10 +97,12 @@ impl Credits {
         self.copies.push(OfCopy { function, within, counts });
     }
 
-    /// The counts of a function of its own, by position.
-    pub fn of(function: SymbolId, counts: Vec<Credit>) -> Self {
-        let copies = vec![OfCopy { function, within: 0..0, counts: 0..counts.len() }];
-        Self { copies, within: Vec::new(), counts }
+    /// The counts of a function of its own, by position, in place of all others. Of equal ones it takes one.
+    pub fn fill(&mut self, function: SymbolId, counts: impl Iterator<Item = Credit>) {
+        self.clear();
+        self.counts.extend(counts);
+        self.counts.dedup();
+        self.copies.push(OfCopy { function, within: 0..0, counts: 0..self.counts.len() });
     }
 
     /// The function of each copy, the inlined calls that lead to it, and its counts. A copy may have no counts.
@@ -167,34 +175,44 @@ fn credit(answer: &Answer, one: &[Found]) -> Option<Credit> {
     Some(Credit { position: one[0].position(), count, is_estimate: !certain })
 }
 
-/// A function's counts for a reader, and the lines that have none, or one that is not their own.
+/// What a reader is given of one function after the other, in the same memory.
 #[derive(Default)]
 pub struct Projection {
-    /// The counts by their places.
-    pub credits: Credits,
     /// Lines in blocks that have no count, because the counts of their other blocks differ too much.
     pub unanswered: Vec<Line>,
     /// Lines in blocks that have a count in spite of that.
     pub needed: Vec<Line>,
+    found: Vec<Found>,
+    answers: Vec<Answer>,
+    places: Vec<u64>,
 }
 
 impl Assignment<'_> {
-    /// The counts of a function for a reader.
-    pub fn project(&self, function: &Counted<'_>, reader: Reader) -> Projection {
-        let mut found = self.found(function.start(), reader);
+    /// Finds the counts of a function for a reader, and the lines that have none, or one that is not their own.
+    pub fn project(
+        &self,
+        function: &Counted<'_>,
+        reader: Reader,
+        projection: &mut Projection,
+        credits: &mut Credits,
+    ) {
+        let Projection { unanswered, needed, found, answers, places } = projection;
+        self.find(function.start(), reader, found);
         if reader.of_block == OfBlock::BranchOnly {
-            self.keep_branches(function, reader, &mut found);
-            self.add_next(function, reader, &mut found);
+            self.keep_branches(function, reader, found);
+            self.add_next(function, reader, found);
         }
         let of_places = || found.chunk_by(|a, b| a.place() == b.place());
-        let mut answers: Vec<Answer> = of_places().map(|one| answer(one, reader)).collect();
-        let mut projection = Projection::default();
+        answers.clear();
+        answers.extend(of_places().map(|one| answer(one, reader)));
+        (*unanswered, *needed) = Default::default();
         if reader.of_several == OfSeveral::LeastOfSimilar {
-            let places: Vec<u64> = of_places().map(|one| one[0].place()).collect();
-            self.answer(function, reader, &places, &mut answers, &mut projection);
+            places.clear();
+            places.extend(of_places().map(|one| one[0].place()));
+            (*unanswered, *needed) = self.answer(function, reader, places, answers);
         }
-        let credits = &mut projection.credits;
-        credits.counts = Vec::with_capacity(answers.len());
+        credits.clear();
+        credits.counts.reserve(answers.len());
         let mut of_places = of_places();
         for of_copy in answers.chunk_by(|a, b| a.instance == b.instance) {
             let (within, counts) = (credits.within.len(), credits.counts.len());
@@ -206,18 +224,17 @@ impl Assignment<'_> {
             let (within, counts) = (within..credits.within.len(), counts..credits.counts.len());
             credits.copies.push(OfCopy { function, within, counts });
         }
-        projection
     }
 
-    /// Finds answers for positions without a count that the reader needs, and notes which lines have none.
+    /// Finds answers for positions without a count that the reader needs. Gives the lines that have none, and those that
+    /// have one that they need.
     fn answer(
         &self,
         function: &Counted<'_>,
         reader: Reader,
         places: &[u64],
         answers: &mut [Answer],
-        projection: &mut Projection,
-    ) {
+    ) -> (Vec<Line>, Vec<Line>) {
         let with_block = self.placed.iter().filter(|placed| placed.block != NO_BLOCK);
         let member = |placed: &PlacedPosition| {
             let place = self.one(placed, function.start(), reader).place();
@@ -230,7 +247,7 @@ impl Assignment<'_> {
             answers[member.answer].count.is_none_or(|count| are_unlike(count, member.count))
         };
         if !members.iter().any(is_unlike) {
-            return;
+            return Default::default();
         }
         let mut sorted: Vec<Member> = members.iter().map(|&(member, _)| member).collect();
         sorted.sort_unstable();
@@ -243,15 +260,15 @@ impl Assignment<'_> {
             lines
         };
         let answered = lines_of(|answer| answer.count.is_some());
-        projection.unanswered = lines_of(|answer| answer.count.is_none());
+        let mut unanswered = lines_of(|answer| answer.count.is_none());
         // Copies may share a block. The profile has it if one of them has a count.
-        projection.unanswered.retain(|line| answered.binary_search(line).is_err());
-        projection.needed = lines_of(|answer| answer.is_needed);
+        unanswered.retain(|line| answered.binary_search(line).is_err());
+        (unanswered, lines_of(|answer| answer.is_needed))
     }
 
-    /// What a reader finds in each copy, sorted.
-    fn found(&self, own_start: u32, reader: Reader) -> Vec<Found> {
-        let mut found: Vec<Found> = Vec::with_capacity(self.placed.len());
+    /// Finds what a reader finds in each copy, sorted.
+    fn find(&self, own_start: u32, reader: Reader, found: &mut Vec<Found>) {
+        found.clear();
         let mut weak = Vec::new();
         for placed in &self.placed {
             let one = self.one(placed, own_start, reader);
@@ -273,7 +290,6 @@ impl Assignment<'_> {
             found.append(&mut weak);
             found.sort_unstable();
         }
-        found
     }
 
     /// What a position says about its place in the profile.

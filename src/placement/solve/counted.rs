@@ -180,7 +180,7 @@ impl<'n> Counted<'n> {
 
 /// Finds out what the counters of functions say.
 pub fn solve(functions: &mut [Counted<'_>], runs: i64, workers: &impl Workers) {
-    let solve = |functions: &mut [Counted<'_>], memory: &mut flow::FlowMemory| {
+    let solve = |functions: &mut [Counted<'_>], memory: &mut flow::FlowMemory, (): &mut ()| {
         functions.iter_mut().for_each(|function| function.solve(runs, memory));
     };
     workers.pass(functions.chunks_mut(SOLVED_AT_ONCE), solve, |()| ());

@@ -93,19 +93,18 @@ impl Inputs {
         let mut progress = Progress::new(copies.len());
         let path =
             |directory: &[u8], file: &[u8]| sources.places.moved(&source_path(directory, file));
-        let count = |copies: &Copies<'_>, memory: &mut FlowMemory| {
-            let mut all = Vec::new();
-            let missing = copies.with_notes(&sources.places, |notes, objects| {
+        let count = |copies: &Copies<'_>, memory: &mut FlowMemory, (all, missing): &mut _| {
+            let all: &mut Vec<_> = all;
+            *missing = copies.with_notes(&sources.places, |notes, objects| {
                 all.push(gcov::coverage::coverage(notes, objects, path, memory));
             });
-            (all, missing)
         };
         let (mut sum, mut missing) = (Sum::default(), Vec::new());
         let (mut functions, mut unknown, mut impossible, mut without_paths) = (0, 0, 0, 0);
         Cores.pass(copies.iter(), count, |(all, without)| {
             progress.step();
-            missing.extend(without);
-            for converted in all {
+            missing.append(without);
+            for converted in all.drain(..) {
                 functions += converted.functions;
                 unknown += converted.functions_without_notes;
                 impossible += converted.functions_impossible;
