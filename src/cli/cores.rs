@@ -29,8 +29,9 @@ impl Jobs {
 /// Most items that a core takes without others being able to take over some.
 const AT_ONCE: usize = 4;
 
-/// Number of items in a batch. One core takes the results of a batch while the others work on the next one.
-const TAKEN_AT_ONCE: usize = 64;
+/// Number of items in a batch. One core takes the results of a batch while the others work on the next one. At the end of
+/// each batch the others wait for the last one, and larger batches need more memory.
+const TAKEN_AT_ONCE: usize = 192;
 
 /// All cores that [`Jobs`] allows.
 pub struct Cores;
@@ -59,7 +60,7 @@ impl Workers for Cores {
                 }
                 next.resize_with(batch.len(), R::default);
                 let batch = batch.into_par_iter().zip(&mut next).with_max_len(1);
-                rayon::join(|| batch.for_each(&work), || last.iter_mut().for_each(&mut take));
+                rayon::join(|| batch.for_each(work), || last.iter_mut().for_each(&mut take));
                 core::mem::swap(&mut last, &mut next);
             }
         });

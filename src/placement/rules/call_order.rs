@@ -9,7 +9,6 @@
 //! Consumes lines that only copies of one function have. A copy whose call stands before the line in a block gets that
 //! block. Blocks that are left when all copies have theirs belong to copies that the debug information lacks.
 
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
 
 use super::segments::split;
@@ -56,7 +55,6 @@ fn split_some<'a>(
     let Some(function) = (!positions.is_empty()).then(|| facts.only_function(&positions)) else {
         return groups.push(Group::new(lines.into(), group.positions, Kind::Left));
     };
-    let positions = Cow::Owned(positions);
     let segmented = function.filter(|_| facts.rules.has(Rule::Segments));
     let segmented = segmented.and_then(|function| facts.segmented(function, &lines, &positions));
     if let Some(segmented) = segmented {
@@ -64,7 +62,7 @@ fn split_some<'a>(
     } else if !lines.is_empty()
         && positions.iter().all(|position| facts.may_be_of(position, &lines))
     {
-        groups.push(Group::new(lines.into(), positions, Kind::Line));
+        groups.push(Group::new(lines.into(), positions.into(), Kind::Line));
     } else if !certain.is_empty() {
         // Others may have no block any more.
         groups.push(Group::new(group.lines, certain.into(), Kind::Shared(taken)));

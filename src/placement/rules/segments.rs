@@ -9,9 +9,7 @@
 //! Consumes lines that only copies of one function have. Each copy gets its blocks and its positions of the line as a
 //! group. Which of the blocks each position has is left to the rules behind.
 
-use alloc::borrow::Cow;
 use alloc::vec::Vec;
-use core::ops::Range;
 
 use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Group, Kind};
@@ -36,25 +34,18 @@ pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
 }
 
 /// Makes a group for each copy, with its blocks of a line and with its positions.
-pub fn split<'a>(
-    positions: &Cow<'a, [PositionEvidence]>,
+pub fn split(
+    positions: &[PositionEvidence],
     segmented: &Segmented,
     by: Rule,
-    groups: &mut Vec<Group<'a>>,
+    groups: &mut Vec<Group<'_>>,
 ) {
     for (instance, its) in &segmented.copies {
         let lines = segmented.lines[its.clone()].to_vec();
         let first = positions.partition_point(|position| position.at.instance < *instance);
         let end = positions.partition_point(|position| position.at.instance <= *instance);
-        let positions = part(positions, first..end);
-        groups.push(Group::new(lines.into(), positions, Kind::OfCopy(*instance, by)));
-    }
-}
-
-fn part<'a, T: Clone>(all: &Cow<'a, [T]>, range: Range<usize>) -> Cow<'a, [T]> {
-    match all {
-        Cow::Borrowed(all) => Cow::Borrowed(&all[range]),
-        Cow::Owned(all) => Cow::Owned(all[range].to_vec()),
+        let positions = positions[first..end].to_vec();
+        groups.push(Group::new(lines.into(), positions.into(), Kind::OfCopy(*instance, by)));
     }
 }
 
