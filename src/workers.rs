@@ -8,8 +8,8 @@ pub trait Workers {
     fn map<T: Sync, R: Send>(&self, items: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R>;
 
     /// Passes the results of `work` for each item to `take`, in the order of the items. There may be work on the next
-    /// items meanwhile. Work on one item after the other uses the same memory. A result may be written over one that was
-    /// taken, so that nobody frees what another worker has allocated.
+    /// items meanwhile. Work on one item after the other uses the same memory. A result may be written over one that
+    /// was taken, so that nobody frees what another worker has allocated.
     fn pass<T: Send, R: Default + Send, M: Default + Send>(
         &self,
         items: impl Iterator<Item = T> + Send,

@@ -29,8 +29,8 @@ impl Jobs {
 /// Most items that a core takes without others being able to take over some.
 const AT_ONCE: usize = 4;
 
-/// Number of items in a batch. One core takes the results of a batch while the others work on the next one. At the end of
-/// each batch the others wait for the last one, and larger batches need more memory.
+/// Number of items in a batch. One core takes the results of a batch while the others work on the next one. At the end
+/// of each batch the others wait for the last one, and larger batches need more memory.
 const TAKEN_AT_ONCE: usize = 192;
 
 /// All cores that [`Jobs`] allows.

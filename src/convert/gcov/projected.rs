@@ -150,7 +150,8 @@ impl Projecting<'_, '_> {
     }
 }
 
-/// Finds which executions of a function are estimates and which are lost. Lines of other functions get their counts here.
+/// Finds which executions of a function are estimates and which are lost. Lines of other functions get their counts
+/// here.
 fn account(
     function: &Counted<'_>,
     flow: &Flow,

@@ -226,8 +226,8 @@ impl Assignment<'_> {
         }
     }
 
-    /// Finds answers for positions without a count that the reader needs. Gives the lines that have none, and those that
-    /// have one that they need.
+    /// Finds answers for positions without a count that the reader needs. Gives the lines that have none, and those
+    /// that have one that they need.
     fn answer(
         &self,
         function: &Counted<'_>,

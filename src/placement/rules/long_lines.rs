@@ -2,8 +2,8 @@
 //! inlined copies.
 //!
 //! [`Pairing::in_order`] compares each position of a copy with each block. Here it sees a few positions at once, and
-//! only blocks that may suit them. Known counts are found as there; where counts leave doubt, an order across many positions
-//! may be missed.
+//! only blocks that may suit them. Known counts are found as there; where counts leave doubt, an order across many
+//! positions may be missed.
 
 use alloc::collections::BTreeSet;
 use alloc::vec;
