@@ -8,7 +8,7 @@
 //! Consumes all groups with positions. A position whose instructions were executed as often as its block is exact, and
 //! so is one if all blocks that it may have were executed equally often. Any other position gets a block by
 //! [`Rule::Order`], which is an estimate: compilers mostly number the blocks of a line in the order in which they lay
-//! them out.
+//! them out. A position whose instructions have several counts may get the block of any of these.
 
 use alloc::vec::Vec;
 
@@ -75,7 +75,13 @@ fn pair(
         };
         for (position, block) in positions.iter().zip(found_blocks) {
             let Some(block) = *block else { continue };
-            let how = position.how(blocks, are_certain);
+            let how = match position.count {
+                // It has another one of its counts, since other positions have the blocks with this one.
+                Count::Exactly(count) if count != counts[block] && position.has_instructions => {
+                    (Rule::Order, Provenance::Order)
+                }
+                _ => position.how(blocks, are_certain),
+            };
             if !facts.rules.has(how.0) {
                 continue;
             }
@@ -198,6 +204,18 @@ mod tests {
         made.observe(0, 110, 0, None);
         made.observe(0, 110, 1, None);
         let expected = [(0, 110, 0, 2, 7, Rule::Counts), (0, 110, 1, 3, 7, Rule::Counts)];
+        assert_eq!(made.place(RuleSet::ALL), expected);
+    }
+
+    /// Most instructions of the second position ran as often as the block of the first one.
+    #[test]
+    fn a_position_with_another_of_its_counts_is_an_estimate() {
+        let mut made = line();
+        made.observe(0, 110, 0, Some(10));
+        for count in [10, 10, 3] {
+            made.observe(0, 110, 1, Some(count));
+        }
+        let expected = [(0, 110, 0, 2, 10, Rule::Counts), (0, 110, 1, 3, 3, Rule::Order)];
         assert_eq!(made.place(RuleSet::ALL), expected);
     }
 
