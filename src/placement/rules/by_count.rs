@@ -18,6 +18,7 @@ use crate::placement::Rule;
 use crate::placement::assignment::{Assignment, Group, Kind, Provenance};
 use crate::placement::facts::Facts;
 use crate::placement::facts::position_evidence::{Count, PositionEvidence};
+use crate::placement::solve::counted::Line;
 
 /// Gives the positions of groups blocks.
 pub fn place<'a>(facts: &'a Facts<'_, '_>, assignment: &mut Assignment<'a>) {
@@ -43,6 +44,38 @@ struct Memory {
     pairing: Pairing,
 }
 
+impl Memory {
+    /// Turns to a group. Its kind tells which of its blocks other copies have.
+    fn start(&mut self, facts: &Facts<'_, '_>, lines: &[Line], kind: &Kind) {
+        let is_of_others = |line: &Line| matches!(kind, Kind::Shared(of_others) if of_others.contains(&line.block));
+        self.counts.clear();
+        self.counts.extend(lines.iter().map(|line| facts.count(line)));
+        self.taken.clear();
+        self.taken.extend(lines.iter().map(is_of_others));
+        self.certain.clear();
+    }
+
+    /// For each block: whether no position has its count; empty if all counts have one. For the compiler, blocks with
+    /// the same count may be the same.
+    fn open_blocks(&mut self) -> Vec<bool> {
+        let Self { counts, taken, of_positions, .. } = self;
+        of_positions.clear();
+        let of_taken = taken.iter().zip(&*counts).filter(|(taken, _)| **taken);
+        of_positions.extend(of_taken.map(|(_, &count)| count));
+        of_positions.sort_unstable();
+        let is_open = |count: &i64| of_positions.binary_search(count).is_err();
+        if counts.iter().any(is_open) { counts.iter().map(is_open).collect() } else { Vec::new() }
+    }
+
+    /// Whether a block has no position, and its count is that of a position that is an estimate.
+    fn shares_estimate(&self, block: usize) -> bool {
+        let count = &self.counts[block];
+        !self.taken[block]
+            && self.of_positions.binary_search(count).is_ok()
+            && self.certain.binary_search(count).is_err()
+    }
+}
+
 fn pair(
     facts: &Facts<'_, '_>,
     assignment: &mut Assignment<'_>,
@@ -50,14 +83,8 @@ fn pair(
     memory: &mut Memory,
 ) {
     let Group { lines, positions, kind, found, is_open, .. } = group;
-    let Memory { counts, taken, certain, of_positions, pairing } = memory;
-    counts.clear();
-    counts.extend(lines.iter().map(|line| facts.count(line)));
-    let is_of_others =
-        |block| matches!(&*kind, Kind::Shared(of_others) if of_others.contains(&block));
-    taken.clear();
-    taken.extend(lines.iter().map(|line| is_of_others(line.block)));
-    certain.clear();
+    memory.start(facts, lines, kind);
+    let Memory { counts, taken, certain, pairing, .. } = &mut *memory;
     let several = positions.iter().any(|position| position.at.instance != positions[0].at.instance);
     let blocks = Greatest::of(counts);
     let are_certain = are_certain(positions, blocks);
@@ -75,13 +102,7 @@ fn pair(
         };
         for (position, block) in positions.iter().zip(found_blocks) {
             let Some(block) = *block else { continue };
-            let how = match position.count {
-                // It has another one of its counts, since other positions have the blocks with this one.
-                Count::Exactly(count) if count != counts[block] && position.has_instructions => {
-                    (Rule::Order, Provenance::Order)
-                }
-                _ => position.how(blocks, are_certain),
-            };
+            let how = position.how(counts[block], blocks, are_certain);
             if !facts.rules.has(how.0) {
                 continue;
             }
@@ -97,22 +118,11 @@ fn pair(
         true => certain_first(positions).into_iter().for_each(give),
         false => give(positions),
     }
-    // For the compiler, blocks with the same count may be the same.
-    of_positions.clear();
-    let of_taken = taken.iter().zip(&*counts).filter(|(taken, _)| **taken);
-    of_positions.extend(of_taken.map(|(_, &count)| count));
-    of_positions.sort_unstable();
-    let has_none = |count: &i64| of_positions.binary_search(count).is_err();
-    let is_any_open = counts.iter().any(has_none);
-    *is_open = Some(if is_any_open { counts.iter().map(has_none).collect() } else { Vec::new() });
+    *is_open = Some(memory.open_blocks());
     if !are_certain {
-        certain.sort_unstable();
-        let shares = |block: &usize| {
-            !taken[*block]
-                && !has_none(&counts[*block])
-                && certain.binary_search(&counts[*block]).is_err()
-                && facts.has_block(&lines[*block])
-        };
+        memory.certain.sort_unstable();
+        let shares =
+            |block: &usize| memory.shares_estimate(*block) && facts.has_block(&lines[*block]);
         assignment.sharing.extend((0..lines.len()).filter(shares).map(|block| lines[block]));
     }
 }
@@ -166,10 +176,14 @@ impl PositionEvidence {
         }
     }
 
-    /// The rule that gives it one of the blocks with such counts, and how that is known. A position that the code does
+    /// The rule that gives it a block that was executed so often, and how that is known. A position that the code does
     /// not show is as certain as those that it shows.
-    fn how(&self, blocks: Greatest, are_certain: bool) -> (Rule, Provenance) {
+    fn how(&self, count: i64, blocks: Greatest, are_certain: bool) -> (Rule, Provenance) {
         match self.provenance(blocks) {
+            // It has a rarer one of its counts, since other positions have the blocks with the usual one.
+            Provenance::Code if matches!(self.count, Count::Exactly(usual) if usual != count) => {
+                (Rule::Order, Provenance::Order)
+            }
             Provenance::Gap if are_certain => (Rule::Gaps, Provenance::Gap),
             Provenance::Gap => (Rule::Gaps, Provenance::Order),
             Provenance::Order => (Rule::Order, Provenance::Order),
